@@ -11,10 +11,7 @@ FOLDER = Path(__file__).parent
 
 
 def benchmarks() -> dict[str, str]:
-    """Return the name and the first docstring line of every benchmark.
-
-    The benchmarks are not imported, because each benchmark needs other packages.
-    """
+    """Return the name and the first docstring line of every benchmark, without importing the benchmarks."""
     summaries: dict[str, str] = {}
     for path in sorted([*FOLDER.glob("[!_]*.py"), *FOLDER.glob("*/__init__.py")]):
         tree = ast.parse(path.read_text(encoding="utf-8"))

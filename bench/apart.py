@@ -1,4 +1,4 @@
-"""Runs a command and returns the output of the command and the peak memory of all its processes.
+"""Starts a command and returns the output of the command and the peak memory of all its processes.
 
 For several processes, peak memory is the largest sampled sum, with shared pages counted once (PSS). For one
 process, the kernel records the peak.
@@ -28,7 +28,7 @@ class Ran:
 
 
 def run_module(module: str, *arguments: object, python: Path = Path(sys.executable)) -> Ran:
-    """Run `python -m module arguments` and wait until the process ends.
+    """Start `python -m module arguments` and wait until the process ends.
 
     Raises RuntimeError with the end of the process's error output.
     """
@@ -47,7 +47,7 @@ def run_module(module: str, *arguments: object, python: Path = Path(sys.executab
 def _family(pid: int) -> list[int]:
     """Return the ids of a process and its descendants.
 
-    On other systems than Linux, return only the id of the process.
+    On systems other than Linux, return only the id of the process.
     """
     family = [pid]
     for member in family:

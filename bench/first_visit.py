@@ -1,4 +1,4 @@
-"""Measures a first visit: bytes, layout shift, and time and CPU compared with an empty Streamlit page."""
+"""Measures a first visit: bytes, layout shift, time, and CPU time, compared with an empty Streamlit page."""
 
 from __future__ import annotations
 
@@ -139,9 +139,9 @@ if the collection runs after every run, and otherwise 89 s.
 class Visit:
     """The measurements of one visit.
 
-    Times are in ms since the visit began. `cpu` is the processor time of browser and server until `drawn`, in
-    ms. `bytes` are the bytes sent over the network. `shift` is the cumulative layout shift until one second
-    after `drawn`.
+    Times are in ms since the visit began. `cpu` is the processor time of browser and server until the time
+    `drawn`, in ms. `bytes` are the bytes sent over the network. `shift` is the cumulative layout shift until
+    one second after `drawn`.
     """
 
     painted: float
@@ -230,7 +230,10 @@ def _chart_script(folder: Path) -> Path:
 def _visits(
     browser_path: str, store: Path, folder: Path, rounds: int, pages: Sequence[str]
 ) -> dict[str, list[Visit]]:
-    """Return the visits of each page. The pages alternate, so that other load affects all pages equally."""
+    """Return the visits of each page.
+
+    The pages are visited in turn, so that other programs on the machine affect all pages equally.
+    """
     visits: dict[str, list[Visit]] = defaultdict(list)
     with (
         served(ROOT / "callgauge" / "server.py", store) as (url, server),

@@ -1,4 +1,4 @@
-"""Measures a served dashboard while many users click: answer times, health checks, CPU time, memory."""
+"""Measures a dashboard server while many users click: answer times, health checks, CPU time, memory."""
 
 from __future__ import annotations
 
@@ -95,7 +95,6 @@ async def _click_for(url: str, users: int, pause: float, seconds: float) -> Load
 
 
 async def _click(url: str, number: int, pause: float, until: float, load: Load) -> None:
-    """Open one page after another, like a user who reads each page for some time."""
     choice = random.Random(number)
     await asyncio.sleep(choice.uniform(0, pause))
     while time.monotonic() < until:
@@ -131,7 +130,7 @@ async def _browse(
 
 
 async def _open_page(page: ClientConnection, name: str, query: str, names: dict[str, str]) -> dict[str, str]:
-    """Ask for a page and wait until the page's script has run.
+    """Ask for a page and wait until the page's script has ended.
 
     Return a dict from the names of all pages to the hashes of the page scripts.
     """
@@ -157,7 +156,6 @@ async def _open_page(page: ClientConnection, name: str, query: str, names: dict[
 
 
 def _read_cookie(url: str) -> str:
-    """Open the first page without cookies, and return the cookie that the server sets."""
     request = urllib.request.Request(url, headers={"accept": "text/html"})  # noqa: S310 - our own server
     with urllib.request.urlopen(request, timeout=_PAGE_LIMIT) as answer:  # noqa: S310
         answer.read()

@@ -1,8 +1,7 @@
 """The parsers that `lenient` is compared with, and `lenient` itself, each with the same two functions.
 
-A parser that is not installed is listed as not installed. The compared parsers read text, so bytes are
-decoded first and invalid bytes are replaced. Each parser has its most favourable documented setting, and must
-report repairs.
+The compared parsers read strings, so bytes are decoded first and invalid bytes are replaced. Each parser has
+its most favourable documented setting, and must report repairs.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class Peer:
 
 
 def read_with(reader: Reader, raw: str | bytes) -> Reading:
-    """Read one text with one parser. Any exception counts as a refusal."""
+    """Read one input with one parser. Any exception counts as a refusal."""
     try:
         return reader.reading(raw, reader.read(raw))
     except Exception as refused:  # a parser may raise anything

@@ -1,9 +1,9 @@
-"""Measures the overhead of `callgauge record`, compared with the server alone and with a plain proxy.
+"""Measures the overhead of `callgauge record`, compared with the model server alone and with a plain proxy.
 
-The server, the proxy and the recorder run in one process and are measured alternately. `streams` parallel
-agents each send a request of 20 KB. The answer is streamed in pieces with pauses, as a model does. Prints the
-time to the first and the last piece in milliseconds (median and 95th percentile), the time added to the
-server's time, and the CPU time.
+The server, the proxy and the recorder are measured in turn, in one process. `streams` parallel agents each
+send a request of 20 KB. The reply is streamed in pieces with pauses, as a model does. Prints the time to the
+first and the last piece in milliseconds (median and 95th percentile), the time added to the server's time,
+and the CPU time.
 """
 
 from __future__ import annotations
@@ -80,7 +80,6 @@ async def _serve(app: Any) -> AsyncIterator[str]:
 
 
 async def _ask(client: httpx2.AsyncClient, url: str, body: bytes) -> tuple[float, float]:
-    """Return the seconds to the first and to the last piece of the answer."""
     started = time.perf_counter()
     first = 0.0
     headers = {"content-type": "application/json"}

@@ -1,4 +1,4 @@
-"""Runs a trial of 2 models × 2 definitions × 200 tasks against a scripted server with known rates.
+"""Measures a trial run of 2 models × 2 definitions × 200 tasks against a scripted server with known rates.
 
 Prints the scripted rates, the measured rates and verdicts, and the number of trials per second.
 """
@@ -36,7 +36,7 @@ _TASKS = 200
 def brain(request: Asked) -> Emitted:
     """Return the reply of the scripted model.
 
-    The first call is broken at the rate of the model and the offered definition.
+    How often the first tool call is broken depends on the model and the offered definition.
     """
     city = city_of(request)
     if request.last.role == "tool" and "rain" in request.last.text:
@@ -50,7 +50,7 @@ def brain(request: Asked) -> Emitted:
 
 
 def make_bench_plan(folder: Path, url: str) -> Plan:
-    """Return the plan of the trial.
+    """Return the plan of the trial run.
 
     The variants are all pairs of model and definition. The reference is the small model with the old
     definition.
@@ -86,8 +86,8 @@ def main(_options: list[str]) -> int:
 def _print_table(end: RunEnd) -> None:
     """Print a row per variant.
 
-    After each rejected first call, the task makes a second call. So a share r of rejected first calls gives
-    the rate r / (1 + r) per call.
+    After each rejected first tool call, the task makes a second call. So if a proportion r of the first calls
+    is rejected, the rate per call is r / (1 + r).
     """
     print("arm         scripted  measured            tasks  verdict      truth            trials spared")
     counts = Counter(outcome.arm for outcome in end.outcomes)

@@ -1,6 +1,6 @@
 """Lenient parser for the arguments of LLM tool calls.
 
-The parser returns the typed arguments and a diagnostic for each defect in the text.
+The parser returns the typed arguments and a diagnostic for each defect.
 """
 
 from lenient.arguments.checked_call import CheckedCall, check_call
@@ -17,7 +17,9 @@ from lenient.lint import DEFINITION_CODES, DefinitionFinding, definition_finding
 
 __version__ = "0.2.0"
 PARSER_VERSION = "6"
-"""The version of the parser's behaviour, stored with every call. It rises when a text is read differently."""
+"""The version of the parser's behaviour, which is stored with every call. It rises when the parser reads some
+input differently.
+"""
 
 __all__ = [
     "CODES",

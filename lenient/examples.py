@@ -1,4 +1,4 @@
-"""Runs the example of a diagnostic code, for the documentation and the tests."""
+"""Parses the example of a diagnostic code, for the documentation and the tests."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
 """Generates a store of a billion calls from one day. All other days are copies of this day.
 
-The store has daily sums for all days. The code of the loader writes one segment file of an old month for each
-month length. Other old months are copies of these files with other days and ids.
+The store has daily sums for all days. For each month length, the code of the loader writes one segment file.
+The other old months are copies of these files with other days and ids.
 
-The newest days have rows of single calls, without content. A segment file of older days has only views. The
-views read the newest days with other days and ids. So lists and ids agree with the sums on every page.
+The newest days have rows of single calls, without content. Older days have only views of these rows, with
+other days and ids.
 
-Two things are unrealistic. All days have the same numbers. A query of old days reads the blocks of the newest
-days through views, and these blocks are in the cache.
+Two things are unrealistic. All days have the same numbers. A query of old days reads blocks of the newest
+days, which are in the cache.
 """
 
 from __future__ import annotations
@@ -85,7 +85,6 @@ class _Table:
         return ", ".join(self._column(name, kind, days, mark, texts) for name, kind in self.columns)
 
     def moved(self, days: int) -> str:
-        """Return the SQL that selects the same rows `days` days later, with the ids of the later days."""
         return ", ".join(self._moved_column(name, kind, days) for name, kind in self.columns)
 
     def without_generated(self) -> _Table:
@@ -159,7 +158,7 @@ def _fill_small_tables(con: duckdb.DuckDBPyConnection, tables: list[_Table]) -> 
 def _fill_days(con: duckdb.DuckDBPyConnection, building: Path, tables: list[_Table], days: int) -> None:
     """Write the sums of all days.
 
-    As in a load, the newest month comes first, so the rows of all other months count as old.
+    As when logs are loaded, the newest month comes first, so the rows of all other months count as old.
     """
     con.execute(_MARK_OF)
     months = BuildingMonths(con, building, ignore_write, [])
@@ -183,7 +182,10 @@ def _fill_day(con: duckdb.DuckDBPyConnection, tables: list[_Table], earlier: int
 
 
 def _find_sealed(con: duckdb.DuckDBPyConnection, days: Sequence[date]) -> int | None:
-    """Return the number of a segment with a whole month that has as many days as `days`."""
+    """Return the number of a segment with a whole month of the same length, or None.
+
+    Also return None when `days` do not begin on the first day of a month.
+    """
     if days[0].day > 1:
         return None
     row = con.execute(
@@ -221,7 +223,6 @@ def _copy_month(con: duckdb.DuckDBPyConnection, building: Path, like: int, month
 def _make_segment(
     con: duckdb.DuckDBPyConnection, folder: Path, number: int, first: int, facts: list[_Table]
 ) -> None:
-    """Write the segment whose last day is `first` days before the store's last day."""
     name, alias = f"seg-{number:012x}.duckdb", f"segment_{number}"
     con.execute(f"ATTACH '{folder / name}' AS {alias}")
     if first < SPAN:

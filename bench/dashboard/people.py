@@ -41,11 +41,12 @@ _DONE = """() => {
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """Medians in ms.
+    """Median times in ms.
 
     `painted` is the first paint of Overview, and `empty` is the first paint of an empty Streamlit page.
-    `alone` and `together` measure the time from opening a page with another filter until its last table is
-    shown: for one user, and for five users at once. `memory_mb` is the server's memory in MB afterwards.
+    `alone` and `together` are the times from opening a page with another filter until the last table of the
+    page is shown, for one user and for five simultaneous users. `memory_mb` is the server's memory in MB at
+    the end.
     """
 
     painted: float
@@ -60,7 +61,9 @@ def browser_path() -> str | None:
 
 
 def crowd(store: Path, models: Sequence[str] = MODELS) -> Crowd | None:
-    """Open pages filtered by these models, one model for each user. Return None if there is no browser."""
+    """Open pages, one user for each of `models`, filtered by this model. Return None if no browser is
+    installed.
+    """
     path = browser_path()
     if path is None:
         return None

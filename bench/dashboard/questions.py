@@ -75,7 +75,7 @@ ASKED: dict[str, tuple[dict[str, Any], ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """Times in ms over the filters. The time for each filter is the best of several rounds.
+    """Times in ms over all filters. The time for each filter is the shortest time of several rounds.
 
     `facts` is True when the metric reads more than the daily sums. `median` and `worst` are wall times. `cpu`
     is the median CPU time of all threads.

@@ -1,4 +1,4 @@
-"""Measures what each page costs the server when a filter changes: wall time, and CPU time in Python."""
+"""Measures the server's time for each page when a filter changes: wall time, and CPU time in Python."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CHANGES: Sequence[Mapping[str, str]] = (
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Medians over the filter changes, in ms.
+    """Median times over the filter changes, in ms.
 
     `python` is the CPU time of the page's thread outside of DuckDB.
     """
@@ -51,7 +51,7 @@ class View:
 
 @dataclass(slots=True)
 class _Clock:
-    """The times of one run of a page: wall seconds, CPU seconds, and CPU seconds in queries to the store."""
+    """The times of one page load: wall seconds, CPU seconds, and CPU seconds in queries to the store."""
 
     wall: float = 0.0
     cpu: float = 0.0

@@ -1,8 +1,8 @@
 """Measures how fast one night's Claude Code logs are loaded, compared with `orjson.loads` and DuckDB.
 
-Every reader runs in a separate process, and the readers alternate. The shortest time of all rounds counts,
-because other work on the machine can only add time. `--pieces` times the stages of a load in one process
-instead. `--template FILE…` repeats other logs instead of the night's logs.
+Every reader is started in a separate process, and the readers alternate. The shortest time of all rounds
+counts, because other programs on the machine can only add time. `--pieces` measures the stages of loading in
+one process instead. `--template FILE…` repeats the given logs.
 """
 
 from __future__ import annotations

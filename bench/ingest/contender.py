@@ -1,4 +1,4 @@
-"""Runs one reader on a folder of logs, and prints the measurements as one line of JSON.
+"""Measures one reader on a folder of logs, and prints the measurements as one line of JSON.
 
 The start of Python and the imports are not measured. If a reader starts processes, these processes and their
 imports are measured.

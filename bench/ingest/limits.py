@@ -64,7 +64,7 @@ def _many_files(work: Path) -> Iterator[Limit]:
 
 
 def _small(number: int) -> bytes:
-    """Return a session with one question and its answer. Sizes rarely repeat, as in real logs."""
+    """Return a session with one question and its answer. As in real logs, few sessions have the same size."""
     common = {"uuid": f"u{number}", "parentUuid": None, "sessionId": f"s{number}", "isSidechain": False}
     common |= {"version": "2.1.0", "timestamp": "2026-11-20T10:00:00.000Z"}
     question = {"role": "user", "content": "why? " * (number % 997)}

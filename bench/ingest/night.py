@@ -1,7 +1,7 @@
 """Writes the session files of one night from small real logs: the same records are repeated under new ids.
 
 A Claude Code night has two copies of `context-evaluator.jsonl.xz` for each copy of the sub-agent logs in
-sample_data. Each copy shuffles the words of long texts.
+sample_data. Each copy shuffles the words of long strings.
 
 `context-evaluator.jsonl.xz` is a whole transcript of PackmindHub/context-evaluator @ 63679d4764 (branch
 entire/checkpoints/v1, `26/13abb02349/1/full.jsonl`, Apache-2.0, with the licence text in
@@ -78,9 +78,9 @@ def write_file(path: Path, size: int, sources: Sequence[Path] = CLAUDE_CODE) -> 
 
 
 class _Template:
-    """A log split into fixed parts and texts; each copy shuffles the words of these texts.
+    """A log split into fixed pieces and long strings; each copy shuffles the words of these strings.
 
-    Without shuffling, the store would contain the same texts many times and look smaller than in reality.
+    Without shuffling, the store would contain the same strings many times and look smaller than in reality.
     """
 
     def __init__(self, source: Path) -> None:
@@ -101,7 +101,7 @@ class _Template:
 
 
 def _marked_line(line: bytes) -> bytes:
-    """Return the record with marks at its ids and long texts. A line that is not JSON stays unchanged."""
+    """Return the record with marks at its ids and long strings. A line that is not JSON stays unchanged."""
     try:
         return orjson.dumps(_marked(orjson.loads(line)))
     except ValueError:

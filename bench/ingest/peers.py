@@ -1,8 +1,7 @@
 """Measures how another program reads a folder of Claude Code logs.
 
-The program writes files to another folder. A program is measured only if it is on the PATH, because this
-project does not install such programs. Each program runs as a separate process, so the time includes the
-start of the program, at most half a second.
+A program is measured only if it is on the PATH, because this project does not install such programs. The time
+includes the start of the program, at most half a second.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Measures the stages of a load in one process, as multiples of the time of `orjson.loads`."""
+"""Measures the stages of loading logs in one process, as multiples of the time of `orjson.loads`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Measures a night's load into an empty store, and into a store with more calls of the same days.
+"""Measures how long a night's logs take to load into an empty store, and into a store with calls of the same
+days.
 
-Run the module with NIGHT STORE WORK ROUNDS. The loads alternate, and the module prints the lowest CPU seconds
-of each load as one line of JSON. The time to copy the published store file is subtracted, because this time
-depends on the store, not on the load.
+The arguments are NIGHT STORE WORK ROUNDS. The two cases alternate, and the module prints the lowest CPU
+seconds of each case as one line of JSON. The time to copy the published store file is subtracted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ Seconds = dict[str, float]
 
 
 def measure(work: Path, earlier: Path, sources: Sequence[Path]) -> Seconds:
-    """Load the logs in `earlier` into a store, and measure the load of another night into the same store."""
+    """Load the logs in `earlier` into a store, and measure how long another night takes to load into this
+    store.
+    """
     store, new = work / "held", work / "new"
     load([earlier], store, workers=1)
     night.write_night(new, NEW_MB * 1_000_000, sources, first=1_000_000)
@@ -68,7 +70,9 @@ def main(new: Path, earlier: Path, work: Path, rounds: int) -> None:
 
 @contextmanager
 def _copying_not_counted() -> Iterator[list[float]]:
-    """Yield a list. Whenever the published store file is copied, the CPU seconds are added to this list."""
+    """Yield a list. Whenever the published store file is copied, the CPU seconds of the copy are added to
+    this list.
+    """
     seconds: list[float] = []
     copy = StoreFolder.start_from_published
 

@@ -20,7 +20,7 @@ TITLES = {
 
 @dataclass(slots=True)
 class Best:
-    """The best of several rounds of a reader, and the slowest wall time.
+    """The lowest measurements of several rounds of a reader, and the slowest wall time.
 
     The units are seconds and megabytes.
     """
@@ -43,8 +43,7 @@ def table(best: Mapping[str, Best], size: int) -> Iterator[str]:
     """Yield one line per reader.
 
     `x loads` is the reader's speed as a multiple of the baseline, per core and by wall time. `noise` is the
-    slowest round divided by the fastest. If `noise` is far above 1, other work ran and wall times are
-    unreliable.
+    slowest round divided by the fastest. If `noise` is far above 1, wall times are unreliable.
     """
     titles = ("calls", "s", "noise", "cpu s", "MB/s", "x loads/core", "x loads", "peak MB", "store")
     yield f"{'reader':28}" + "".join(f"{title:>13}" for title in titles)

@@ -1,13 +1,13 @@
 """Measures how well, how fast and how safely `lenient` and other parsers read broken arguments.
 
-`./dev bench parser` runs every part and writes docs/internal/benchmarks.md. With the name of a part, only
-this part runs and nothing is written. The names are `accuracy`, `mutations`, `boundaries` (characters lost
-between members), `written` (calls written as text), `speed` and `hostile`. `--write` also updates the section
-of this part.
+`./dev bench parser` does all measurements and writes docs/internal/benchmarks.md. With the name of a
+measurement, only this measurement is done and nothing is written. The names are `accuracy`, `mutations`,
+`boundaries` (characters lost between members), `written` (tool calls written as plain text), `speed` and
+`hostile`. `--write` also updates the section of this measurement.
 
-`accuracy --show GROUP` lists the texts of a group that are not read correctly. A group is a defect,
+`accuracy --show GROUP` lists the inputs of a group that are not read correctly. A group is a defect,
 `malformed`, `coercions`, `defects`, `calls`, a dialect, or `all`. `mutations --show KIND` and `boundaries
---show KIND` list these texts for one kind of defect. `--show` without a value means `all`.
+--show KIND` list these inputs for one kind of defect. `--show` without a value means `all`.
 """
 
 from __future__ import annotations
@@ -123,7 +123,6 @@ _PARTS = {
 
 
 def _print(part: list[str], promised: Iterable[promises.Promise]) -> None:
-    """Print only the tables, because the explanations are on the page."""
     tables = [line for line in part if line.startswith(("#", "|"))]
     print("\n".join([*tables, *page.promises_table(promised), ""]), flush=True)
 

@@ -1,7 +1,7 @@
 """Reads the corpus with every parser.
 
 Counts how many results are right, silently wrong, wrong but reported, or refused, and counts changes without
-a report. `tables` prints these numbers.
+a report.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from lenient import ToolCatalog, extract_tool_calls
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One parser's result for one text, and the verdict.
+    """One parser's result for one input, and the verdict.
 
     `unsaid` are changes without a report.
     """
@@ -48,7 +48,9 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class JudgedCalls:
-    """The result for one text that contains calls. `told` is True when the parser knew the dialect."""
+    """The result for one model reply that contains tool calls. `told` is True when the parser was given the
+    dialect.
+    """
 
     told: bool
     entry: CallEntry
@@ -126,7 +128,9 @@ def judge(part: str, peer: Peer, entry: Entry, reading: Reading) -> Judged:
 # --- calls written as text, which of these readers only ours looks for --------------------------------
 
 NOT_TOLD = ("none", "reported")
-"""Texts without a call, and texts of bug reports. They have no dialect that a parser could know."""
+"""Groups of replies without a dialect that a parser could be given: replies without a tool call, and replies
+quoted in bug reports.
+"""
 _OUR_NAMES = {
     "anthropic": "anthropic_invoke",
     "json_bare": "bare_json",
@@ -153,10 +157,10 @@ def calls_verdict(
     findings: Iterable[Finding],
     schemas: Mapping[str, Mapping[str, Any]],
 ) -> Verdict:
-    """Return the verdict on the calls of a text.
+    """Return the verdict on the tool calls of a reply.
 
-    The verdict is RIGHT for the same calls in the same order, and REFUSED when no call was found although the
-    text contains calls.
+    The verdict is RIGHT for the same tool calls in the same order, and REFUSED when the reply contains tool
+    calls but none was found.
     """
     pairs = [(call["name"], call["arguments"]) for call in intended]
     if len(pairs) == len(got) and all(map(partial(_same_call, schemas), pairs, got)):

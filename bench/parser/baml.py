@@ -82,7 +82,7 @@ def _literals(values: list[Any]) -> str:
 
 
 def reader(schema: Mapping[str, Any] | None) -> Callable[[str], dict[str, Any]]:
-    """Return a function that reads arguments from a text.
+    """Return a function that reads arguments from a string.
 
     Without a schema, the function reads any object. The function raises BAML's errors.
     """

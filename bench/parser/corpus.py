@@ -1,4 +1,4 @@
-"""Reads the files of `bench/corpus/`: the sent text, and the arguments that a careful person understands."""
+"""Reads the files of `bench/corpus/`: the sent arguments, and what a careful person understands."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ CORPUS = Path(__file__).parents[1] / "corpus"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One text and the arguments that a careful person understands.
+    """One input and the arguments that a careful person understands.
 
-    `intended` is None when a parser should refuse the text. `refused` are the paths of values that cannot be
-    recovered. `place` is the position of a single defect, and `codes` are the codes that may report this
-    defect. `others` are as right as `intended`. With `ask`, a refusal is also right, and so is any object
-    that is reported as lossy or doubtful.
+    `intended` is None when a parser should refuse the input. `refused` are the positions of values that
+    cannot be recovered. `place` is the span of a single defect, and `codes` are the codes that may report
+    this defect. `others` are as right as `intended`. With `ask`, a refusal is also right, and so is any
+    object that is reported as lossy or doubtful.
     """
 
     id: str
@@ -39,7 +39,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class CallEntry:
-    """A model's text in one dialect, the offered tools, and the calls in the text."""
+    """A model's reply in one dialect, the offered tools, and the tool calls in the reply."""
 
     id: str
     dialect: str
@@ -59,7 +59,7 @@ class Corpus:
 
     @property
     def parts(self) -> dict[str, tuple[Entry, ...]]:
-        """Return the texts by their purpose."""
+        """Return the corpus entries, grouped by purpose."""
         return {
             "malformed": self.malformed, "coercions": self.coercions, "defects": self.defects,
             "first sight": self.first_sight, "bug reports": self.bug_reports,
@@ -91,7 +91,7 @@ def read_corpus(folder: Path = CORPUS) -> Corpus:
 
 
 def _with_own_tools(path: Path) -> tuple[Entry, ...]:
-    """Return the entries of a file that has separate tool definitions, by the kind of the entries."""
+    """Return the entries of a file that contains its own tool definitions, by the kind of the entries."""
     offered = _tools_in(path)
     return tuple(_entry(entry, entry["kind"], offered) for entry in entries_in(path))
 

@@ -1,8 +1,8 @@
-"""Measures seconds and memory for texts of 1 MB that try to hang a parser.
+"""Measures seconds and memory for inputs of 1 MB that try to hang a parser.
 
-Each text is read in a separate process, which `python -m bench.parser.hostile NAME MODE` starts. The three
-modes read the text without a definition, with a definition, or as a model's text that may contain calls. The
-other parsers read the same texts without a definition.
+Each input is read in a separate process, which `python -m bench.parser.hostile NAME MODE` starts. `lenient`
+reads the input in three modes: without a definition, with a definition, or as a model's reply that may
+contain tool calls. The compared parsers read the same inputs without a definition.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ TEXTS: dict[str, Callable[[], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Endured:
-    """The result for one text in one mode: processor seconds, additional megabytes, and the outcome."""
+    """The result for one input in one mode: processor seconds, additional megabytes, and the outcome."""
 
     text: str
     mode: str
@@ -119,8 +119,8 @@ class Endured:
 
 @dataclass(frozen=True, slots=True)
 class PeerEndured:
-    """The number of texts that a compared parser finished in time, and the texts that crashed or hung the
-    parser.
+    """The number of inputs that a compared parser finished within the time limit, and the inputs that crashed
+    or hung it.
     """
 
     peer: str
@@ -149,7 +149,7 @@ def _in_a_process(name: str, mode: str) -> Endured:
 def measure_peers() -> Iterator[PeerEndured]:
     """Measure one variant of each package.
 
-    Without a definition, the other variants of a package behave in the same way.
+    Without a definition, all variants of a package behave in the same way.
     """
     first = {peer.package: peer for peer in reversed(PEERS.values()) if peer.version is not None}
     return (_peer_endured(peer.name) for peer in reversed(first.values()) if peer.name != OURS)

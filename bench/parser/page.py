@@ -1,4 +1,4 @@
-"""Writes docs/internal/benchmarks.md: measurements, machine, date and an explanation of each table."""
+"""Writes docs/internal/benchmarks.md: results, machine, date and an explanation of each table."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def _promise_row(promise: Promise) -> list[str]:
 
 @dataclass(slots=True)
 class Results:
-    """The measurements of all parts. A part that did not run has no measurements."""
+    """The results of all measurements, or none for a measurement that was not done."""
 
     accuracy: Accuracy = field(default_factory=Accuracy)
     mutants: list[JudgedMutant] = field(default_factory=list)
@@ -226,7 +226,7 @@ def page(results: Results) -> str:
 
 
 def renew(results: Results, part: str) -> None:
-    """Replace the section and the promises of one part with the new measurements and their date."""
+    """Replace the section and the promises of one measurement with the new results and their date."""
     parts: dict[str, tuple[Callable[[], list[str]], Iterable[Promise]]] = {
         "accuracy": (lambda: accuracy_part(results.accuracy), of_accuracy(results.accuracy)),
         "mutations": (lambda: mutations_part(results.mutants), of_mutations(results.mutants)),
@@ -282,7 +282,6 @@ def _circumstances() -> list[str]:
 
 
 def _processor() -> str:
-    """Return the model name of the processor, never the name of the machine."""
     about = Path("/proc/cpuinfo")
     if about.exists():
         for line in about.read_text(encoding="utf-8").splitlines():

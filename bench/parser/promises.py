@@ -1,4 +1,4 @@
-"""The performance goals of the parser and their measured values. The goals come from the project's plan."""
+"""The performance goals of the parser and their measured values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bench.peers import OURS
 class Promise:
     """One goal and its measured value.
 
-    If the value belongs to a single group or text, `worst` is this group or text.
+    If the value belongs to a single group or input, `worst` is this group or input.
     """
 
     what: str
@@ -39,7 +39,7 @@ _ACCURACY = (
 
 
 def of_accuracy(accuracy: Accuracy) -> Iterator[Promise]:
-    """Yield the accuracy goals. Parts of the corpus without texts have no goals."""
+    """Yield the accuracy goals. Sections of the corpus without inputs have no goals."""
     for part, right, silent in _ACCURACY:
         counted = tally(accuracy.of(part, OURS))
         if counted.total:
@@ -147,7 +147,9 @@ def of_speed(timed: Iterable[Timed]) -> Iterator[Promise]:
 
 
 def _slowness(timing: Timed) -> float:
-    """Return the slowness of a text. The slowness is infinite if the text is not read correctly."""
+    """Return the time of an input as a multiple of the baseline, or infinity if the input is not read
+    correctly.
+    """
     return (
         timing.multiple if timing.multiple is not None and timing.verdict is Verdict.RIGHT else float("inf")
     )

@@ -1,4 +1,4 @@
-"""A parser's result for one text, in the same form for every parser, and the interface of a parser."""
+"""A parser's result for one input, in the same form for every parser, and the interface of a parser."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One report of a parser: the parser's own code, a half-open span in characters and a path.
+    """One report of a parser: the parser's own code, a half-open span in characters and a position in the
+    arguments.
 
     None means that the parser does not report this field. `warns` is True for an error or a loss of meaning,
-    after which a caller must ask before the call runs.
+    after which a caller must ask before calling the tool.
     """
 
     code: str
@@ -39,7 +40,7 @@ class Reading:
     def arguments(self) -> dict[str, Any] | None:
         """The object that was read.
 
-        The value is None for a refusal, a text or a list, because a tool needs an object.
+        The value is None for a refusal, a string or a list, because a tool needs an object.
         """
         return self.value if self.refusal is None and isinstance(self.value, dict) else None
 

@@ -23,7 +23,7 @@ class Verdict(StrEnum):
 
 @dataclass(slots=True)
 class Tally:
-    """The number of texts with each verdict."""
+    """The number of inputs with each verdict."""
 
     counts: dict[Verdict, int] = field(default_factory=lambda: dict.fromkeys(Verdict, 0))
 
@@ -86,10 +86,10 @@ def without_nulls(value: Any) -> Any:
 def verdict(
     entry: Entry, reading: Reading, *, partial: bool = False, null_is_absent: bool = False
 ) -> Verdict:
-    """Return the verdict on a text.
+    """Return the verdict on an input.
 
-    `entry.refused` lists paths that must be reported as errors. A parser that can refuse single values
-    (`partial`) must refuse the values at these paths. Any other parser must refuse the whole text.
+    `entry.refused` lists the positions of values that must be reported as errors. A parser that can refuse
+    single values (`partial`) must refuse these values. Any other parser must refuse the whole input.
     """
     arguments, intended = reading.arguments, entry.intended
     is_warned = any(finding.warns for finding in reading.findings)
@@ -128,7 +128,9 @@ def comparable(
 
 
 def _may_be_null(schema: Mapping[str, Any], name: str) -> bool:
-    """Return True for an optional parameter that may be null. For such a parameter, null means absence."""
+    """Return True for an optional parameter that may be null. Null then means that the parameter is
+    absent.
+    """
     declared = (schema.get("properties") or {}).get(name)
     if not isinstance(declared, dict) or name in (schema.get("required") or []):
         return False
@@ -137,7 +139,7 @@ def _may_be_null(schema: Mapping[str, Any], name: str) -> bool:
 
 
 def refusals_reported(paths: Iterable[str], findings: Iterable[Finding]) -> bool:
-    """Return True when an error is reported at or below each path in `entry.refused`."""
+    """Return True when an error is reported at or below each position in `paths`."""
     errors = [finding.path for finding in findings if finding.error and finding.path is not None]
     return all(any(_below(error, path) for error in errors) for path in paths)
 
@@ -149,7 +151,7 @@ def _below(path: str, above: str) -> bool:
 def located(entry: Entry, findings: Iterable[Finding], *, any_code: bool) -> bool:
     """Return True when a report points to the position of the single defect.
 
-    The report needs one of the expected codes, unless `any_code` is set.
+    Unless `any_code` is set, the report needs one of the expected codes.
     """
     assert entry.place is not None
     first, last = entry.place
@@ -177,14 +179,14 @@ def is_strict_json(raw: str | bytes) -> bool:
 
 
 def mended_unsaid(entry: Entry, reading: Reading) -> bool:
-    """Return True when broken text was read as an object without any report about the text."""
+    """Return True when broken JSON was read as an object without any report."""
     if reading.arguments is None or is_strict_json(entry.raw):
         return False
     return not any(finding.of_text for finding in reading.findings)
 
 
 def changes_unsaid(entry: Entry, reading: Reading) -> list[str]:
-    """Return the paths of values in valid JSON that the parser changed without a report."""
+    """Return the positions of values in valid JSON that the parser changed without a report."""
     if reading.arguments is None or not is_strict_json(entry.raw):
         return []
     sent = json.loads(entry.raw)
@@ -195,14 +197,16 @@ def changes_unsaid(entry: Entry, reading: Reading) -> list[str]:
 
 
 def _spoken_of(paths: list[str], reported: set[str]) -> bool:
-    """Return True when a report is at a path, below a path, or at an outer value except the root."""
+    """Return True when a report is at one of the positions, below one, or at an outer value except the
+    root.
+    """
     return any(
         _below(place, path) or (place != "$" and _below(path, place)) for path in paths for place in reported
     )
 
 
 def _changes(sent: Any, got: Any, path: Path) -> Iterator[list[str]]:
-    """Yield, for each change, the paths at which a report counts. A renamed member has two paths."""
+    """Yield, for each change, the positions at which a report counts. A renamed member has two positions."""
     if isinstance(sent, dict) and isinstance(got, dict):
         gone = [render_path((path, name)) for name in sent if name not in got]
         new = [render_path((path, name)) for name in got if name not in sent]

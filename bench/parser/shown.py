@@ -1,4 +1,4 @@
-"""Lists the texts that a parser gets wrong, for developers who improve the parser."""
+"""Lists the inputs that a parser reads incorrectly, for developers who improve the parser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bench.parser.scoring import Verdict
 
 
 def shown(accuracy: Accuracy, reader: str) -> list[str]:
-    """Return every text that a parser gets wrong or changes without a report.
+    """Return every input that a parser reads incorrectly or changes without a report.
 
     Each entry shows the intended and the actual result.
     """

@@ -1,8 +1,8 @@
-"""Times each parser on each text, as a multiple of `orjson.loads` on valid JSON of the same value.
+"""Times each parser on each input, as a multiple of `orjson.loads` on valid JSON of the same value.
 
-All parsers run in one process and alternate, so that noise affects all parsers equally. The lowest processor
-time of many measurements counts, because noise can only add time. Each measurement has new texts, because a
-real parser never reads a text twice. A parser that gets a text wrong is also timed, and the time is marked.
+All parsers are measured in turn in one process. The lowest processor time of many measurements counts,
+because noise can only add time. Each measurement has new inputs. The time of a parser that reads an input
+incorrectly is marked.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _FEWEST = 3
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """The time of one parser on one text, as a multiple of the baseline.
+    """The time of one parser on one input, as a multiple of the baseline.
 
     `multiple` is None if the parser was not timed (see `verdict`). `microseconds` is the lowest time for one
-    text.
+    input.
     """
 
     call: str
@@ -50,7 +50,7 @@ class Timed:
 def measure(
     readers: Iterable[str], *, quick: bool = False, wanted: Callable[[str], bool] = lambda _: True
 ) -> list[Timed]:
-    """Time the parsers on the texts with a `wanted` defect."""
+    """Time the parsers on the inputs with a `wanted` defect."""
     installed = [PEERS[name] for name in readers if PEERS[name].version is not None]
     workers = {peer.name: Worker(peer.name) for peer in installed}
     turns = _QUICK_TURNS if quick else _TURNS
@@ -88,7 +88,7 @@ def _measure_texts(
 
 
 def _tried(peer: Peer, worker: Worker, entry: Entry) -> Verdict | None:
-    """Return the verdict on the text. A separate process reads the text, because the parser may hang."""
+    """Return the verdict on the input, which a separate process reads because the parser may hang."""
     reading = worker.read(entry.raw, entry.tool)
     if (reading.refusal or "").startswith(("hung", "crashed")):
         return None
@@ -96,7 +96,7 @@ def _tried(peer: Peer, worker: Worker, entry: Entry) -> Verdict | None:
 
 
 def _run(read: Callable[[Any], object], raws: list[str]) -> Callable[[], object]:
-    """Return a function for one measurement. The function parses `raws` and returns the seconds per text."""
+    """Return a function for one measurement. The function parses `raws` and returns the seconds per input."""
     read(raws[0])  # the first call may initialise the parser
     started = process_time()
     for raw in raws:
@@ -133,10 +133,7 @@ def _least_times(runs: dict[str, Callable[[], object]], turns: int) -> dict[str,
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """Switch off the garbage collector, as timeit does.
-
-    A collection would slow only the parser that is running.
-    """
+    """Switch off the garbage collector, as timeit does."""
     gc.disable()
     try:
         yield

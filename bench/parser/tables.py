@@ -1,4 +1,4 @@
-"""Formats measurements as Markdown tables, for the page and for the terminal."""
+"""Formats measurements as Markdown tables, for the documentation page and for the terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VERDICTS = ("right", "wrong, silent", "wrong, reported", "refused")
 def table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
     """Return a Markdown table with aligned columns.
 
-    The first column contains text, all other columns numbers.
+    The first column contains words, and all other columns contain numbers.
     """
     cells = [list(titles), *map(list, rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
@@ -46,10 +46,10 @@ def _verdicts(counted: Tally) -> list[str]:
 
 
 def readers_table(accuracy: Accuracy, part: str) -> list[str]:
-    """Return one row per parser, with the shares of the verdicts.
+    """Return one row per parser, with the percentage of each verdict.
 
-    The row also has the share of right results with a definition, and the numbers of hung or crashed texts
-    and of unreported changes.
+    The row also has the percentage of right results with a definition, the number of inputs that hang or
+    crash the parser, and the number of unreported changes.
     """
     titles = ("reader", *_VERDICTS, "right, defined", "hung", "unreported")
     rows = []
@@ -81,8 +81,8 @@ def _union(accuracy: Accuracy, part: str) -> float:
 
 
 def groups_table(accuracy: Accuracy, part: str) -> list[str]:
-    """Return one row per group: all shares of our parser, and the share of right results for each other
-    parser.
+    """Return one row per group: the percentage of each verdict for our parser, and of right results for the
+    other parsers.
     """
     readers = accuracy.readers(part)
     strict = [name for name in readers if PEERS[name].strict and part != "coercions"]
@@ -111,8 +111,8 @@ def defects_table(accuracy: Accuracy) -> list[str]:
 def calls_table(accuracy: Accuracy) -> list[str]:
     """Return one row per dialect, and a last row with the total.
 
-    A row contains the results for texts read with the name of the dialect, and for texts read without this
-    name.
+    A row contains the results for replies read with the name of the dialect, and for replies read without
+    this name.
     """
     dialects = [*dict.fromkeys(judgement.entry.dialect for judgement in accuracy.calls), "all"]
     rows = []
@@ -134,7 +134,7 @@ def calls_table(accuracy: Accuracy) -> list[str]:
 
 
 def accuracy_section(accuracy: Accuracy) -> list[str]:
-    """Return all tables under headings. Parts without texts have no table."""
+    """Return all tables under headings. Sections of the corpus without inputs have no table."""
     parts: list[tuple[str, list[str]]] = []
     for part, title in _PARTS.items():
         if any(judgement.part == part for judgement in accuracy.judged):

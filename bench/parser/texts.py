@@ -1,8 +1,8 @@
-"""The texts of the speed measurement: three calls, each as valid JSON and with each defect.
+"""The inputs of the speed measurement: three tool calls, each as valid JSON and with each defect.
 
-A seed makes the texts reproducible. A defect affects the whole text, as when a model writes another notation,
-and not a single position. A few texts have a second defect or the defect in two places, so that the fastest
-code paths fail.
+A seed makes the inputs reproducible. A defect affects the whole input, as when a model writes another
+notation, and not a single position. A few inputs have a second defect or the defect in two positions, so that
+the fastest code fails.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ABSENT: Any = object()
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One value in valid JSON as sent and as intended.
+    """One value in valid JSON: the value that the model sent (`sent`) and the intended value (`meant`).
 
     `schema` is the declaration of the value, or None for an undeclared value.
     """
@@ -73,12 +73,12 @@ FAULTS: dict[str, Fault] = {
     "unknown name": Fault(None, 42, 42),
     "missing name": Fault(_WHOLE, _ABSENT, _ABSENT, required=True),
 }  # fmt: skip
-"""Faults of one value of a call in valid JSON."""
+"""Faults of one value of a tool call in valid JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One timed call: its name in the table, its tool and its arguments."""
+    """One timed tool call: its title in the table, its tool and its arguments."""
 
     name: str
     tool: Tool
@@ -144,7 +144,7 @@ def _raw_newlines(call: Call) -> str:
 
 
 CHANGED: dict[str, Callable[[Call], Call]] = {"raw newlines in two strings": _two_lines}
-"""Defects that need other values in the call."""
+"""Defects that need other values in the tool call."""
 _PYTHON = ("None", "True", "False")
 DEFECTS: dict[str, Callable[[Call], str]] = {
     "valid": lambda call: call.valid,
@@ -170,13 +170,16 @@ DEFECTS: dict[str, Callable[[Call], str]] = {
 
 
 def calls(seed: int = 0) -> tuple[Call, ...]:
-    """Return the three calls. Another seed gives other values of the same kinds and similar lengths."""
+    """Return the three tool calls. Another seed gives other values of the same kinds and similar lengths."""
     chosen = random.Random(seed)
     return (_search(chosen), _write_file(chosen), _insert_rows(chosen))
 
 
 def samples(seed: int = 0) -> Iterator[tuple[str, Call, str]]:
-    """Yield each defect or fault with its call and its text, except defects that are impossible in a call."""
+    """Yield each defect or fault with its tool call and its input.
+
+    Defects that are impossible in a tool call are left out.
+    """
     for call in calls(seed):
         seen: set[str] = set()
         for defect, write in DEFECTS.items():
@@ -190,7 +193,7 @@ def samples(seed: int = 0) -> Iterator[tuple[str, Call, str]]:
 
 
 def _with_value(call: Call, fault: Fault, value: Any) -> Call:
-    """Return the call after the parameter of a fault is added.
+    """Return the tool call after the parameter of a fault is added.
 
     The parameter also gets a value, unless the fault is an absent value.
     """
@@ -211,7 +214,7 @@ def _tool(name: str, required: list[str], **properties: Any) -> Tool:
 
 
 _WORDS = ("target", "shared", "parent", "remote", "backup", "export", "hidden", "second")
-"""Words of equal length, so that the texts of all seeds have the same length."""
+"""Words of equal length, so that the inputs of all seeds have the same length."""
 
 
 def _search(chosen: random.Random) -> Call:

@@ -74,10 +74,10 @@ class Types:
 
 
 def first_word(schema: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    """Return the deciding keyword and its content: `enum` and values, `anyOf` and schemas, or `type` and
+    """Return the deciding keyword and its content: `enum` and values, `anyOf` and schemas, or `type` and type
     names.
 
-    Without names, any value is allowed.
+    Without type names, any value is allowed.
     """
     if "const" in schema or "enum" in schema:
         return "enum", schema["enum"] if "enum" in schema else [schema["const"]]
@@ -89,7 +89,7 @@ def first_word(schema: Mapping[str, Any]) -> tuple[str, list[Any]]:
 
 
 def resolved(root: Mapping[str, Any], reference: str) -> Any:
-    """Return the target of a reference into the same schema, or an empty schema if there is no target."""
+    """Return the target of a reference into the same schema, or an empty schema if the target is missing."""
     steps = reference.removeprefix("#").strip("/")
     return reduce(lambda at, step: at.get(step, {}), steps.split("/") if steps else [], root)
 
@@ -125,7 +125,7 @@ def pydantic_model(schema: Mapping[str, Any]) -> Any:
 def msgspec_struct(schema: Mapping[str, Any]) -> Any:
     """Return a msgspec struct.
 
-    The struct refuses unknown parameters, because a struct cannot keep them.
+    The struct cannot keep unknown parameters, so it refuses them.
     """
     msgspec: Any = importlib.import_module("msgspec")
 

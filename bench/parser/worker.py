@@ -1,4 +1,4 @@
-"""Runs a compared parser in a separate process, so that a hang or crash costs only one text.
+"""Starts a compared parser in a separate process, so that a hang or crash costs only one input.
 
 An alarm would not stop a hang, because an alarm waits until native code returns. The child process is `python
 -m bench.parser.worker`.
@@ -18,14 +18,14 @@ from bench.parser.readings import Reader, Reading, Tool
 
 ROOT = Path(__file__).parents[2]
 LIMIT = 2.0
-"""The maximum number of seconds of a parser for one text, including its report."""
+"""The maximum number of seconds of a parser for one input, including its report."""
 _START = 60.0
 
 
 class Worker:
     """The process of one compared parser.
 
-    The process is started for the first text, and again after a hang or crash.
+    The process is started for the first input, and again after a hang or crash.
     """
 
     def __init__(self, peer: str) -> None:
@@ -72,7 +72,7 @@ class Worker:
 
 
 def serve(peer: str, connection: Connection) -> None:
-    """Read texts in the child process, with one cached parser per tool."""
+    """Read inputs in the child process, with one cached parser per tool."""
     from bench.peers import PEERS, read_with
 
     prepare = PEERS[peer].prepare
@@ -90,7 +90,10 @@ def serve(peer: str, connection: Connection) -> None:
 
 
 def _prepared(prepare: Callable[[Tool | None], Reader], tool: Tool | None) -> Reader | Reading:
-    """Return the parser for a tool. A parser that cannot use the definition refuses every text."""
+    """Return the parser for a tool.
+
+    If the parser cannot use the tool's definition, return a refusal.
+    """
     try:
         return prepare(tool)
     except Exception as refused:  # a parser may raise anything

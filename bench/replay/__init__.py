@@ -45,10 +45,7 @@ def main(arguments: list[str]) -> int:
 
 
 def measured(store: Path) -> Iterator[tuple[str, int, float]]:
-    """Yield the scenario, the number of calls and the CPU seconds.
-
-    Other processes do not affect CPU seconds.
-    """
+    """Yield the scenario, the number of calls and the CPU seconds."""
     path = store / (store / "CURRENT").read_text(encoding="utf-8").strip()
     with open_generation(path, texts=True) as connection:
         for name, scenario in SCENARIOS.items():

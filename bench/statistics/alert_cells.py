@@ -1,7 +1,8 @@
-"""Simulates alerts over many nights: false alerts, changes found in time, and the location of changes.
+"""Simulates alerts over many nights: false alerts, changes found within a few nights, and their location.
 
-A simulated store has five models with equal traffic, two hosts, four prompts, five tools and four rates.
-Sessions and days vary on the logit scale. Half of a day's effect is common to all models.
+A simulated store has five models with equal traffic, two hosts, four prompts, five tools, and four rates
+(three kinds of errors, and successful turns). Sessions and days vary on the logit scale. Half of a day's
+effect is common to all models.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ QUIET = {
     Store(40, 1.0, day_sd=0.3, autocorrelation=0.5): MOST_FALSE_ALIKE,
     Store(40, 1.0, day_sd=0.3, days="t3"): MOST_FALSE_ALIKE,
 }
-"""Stores without a change, each with the maximum share of nights with a new alert."""
+"""Stores without a change, each with the maximum percentage of nights with a new alert."""
 POWER: dict[Store, dict[int, float]] = {
     Store(4, usual=0.02, changed=0.15): {},
     Store(16, usual=0.02, changed=0.15): {3: 0.9},
@@ -114,7 +115,9 @@ POWER: dict[Store, dict[int, float]] = {
     Store(60, usual=0.05, changed=0.10): {7: 0.95},
     Store(60, usual=0.05, changed=0.10, where="host"): {},
 }
-"""Stores with a change, each with the minimum shares of changes to find within a number of nights."""
+"""Stores with a change. Each has the minimum percentage of changes that must be found within a number of
+nights.
+"""
 PLACES = tuple(
     Store(16, usual=0.02, changed=0.15, where=where) for where in ("model", "host", "prompt", "tool")
 )
@@ -122,7 +125,8 @@ VISIBLE = (Store(16), Store(60), Store(40, 1.0, day_sd=0.3))
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield shares of false alerts, of changes found within 1, 3 and 7 nights, and of right locations.
+    """Yield how often alerts are false, how often changes are found within 1, 3 and 7 nights, and how often
+    the location is right.
 
     30 repetitions take 4 minutes.
     """
@@ -138,7 +142,7 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def count_false_nights(store: Store, draws: int, seed: list[int], most: float) -> Cell:
-    """Return the share of nights with a new alert in stores without a change."""
+    """Return how many nights have a new alert in stores without a change."""
     raised = sum(
         len({change.found for change in _walk(draw_store(store, WALKED, [*seed, number])).changes})
         for number in range(draws)
@@ -147,7 +151,7 @@ def count_false_nights(store: Store, draws: int, seed: list[int], most: float) -
 
 
 def find_in_time(store: Store, draws: int, seed: list[int], least: dict[int, float]) -> Iterator[Cell]:
-    """Yield the shares of the first model's changes that are found within 1, 3 and 7 nights."""
+    """Yield how often the first model's changes are found within 1, 3 and 7 nights."""
     nights = [_find_first_night(draw_store(store, 7, [*seed, number])) for number in range(draws)]
     for within in (1, 3, 7):
         hits = sum(night is not None and night < within for night in nights)
@@ -157,7 +161,7 @@ def find_in_time(store: Store, draws: int, seed: list[int], least: dict[int, flo
 
 
 def locate_in_time(store: Store, draws: int, seed: list[int]) -> Iterator[Cell]:
-    """Yield the shares of the first model's alerts that have a right and a wrong location after a week."""
+    """Yield how often the first model's alerts have a right and an incorrect location after a week."""
     right = wrong = located = 0
     for number in range(draws):
         drawn = draw_store(store, 7, [*seed, number])
@@ -178,9 +182,9 @@ def locate_in_time(store: Store, draws: int, seed: list[int]) -> Iterator[Cell]:
 
 
 def find_visible(store: Store, draws: int, seed: list[int]) -> Iterator[Cell]:
-    """Yield how often a rise is found within a night and within a week.
+    """Yield how often a rise in the error rate is found within a night and within a week.
 
-    On a night without a change, the page states how large a visible rise is. The rise has this size.
+    The rise is as large as the visible rise that the page states on a night without a change.
     """
     sizes = [_read_visible(draw_store(store, 1, [*seed, number])) for number in range(min(draws, 5))]
     for name, nights, several in (
@@ -211,8 +215,8 @@ def _walk(drawn: DrawnStore) -> Walk:
 
 
 def _find_first_night(drawn: DrawnStore) -> int | None:
-    """Return the first night, counted from 0, that finds the rise of the first model or of a part of this
-    model.
+    """Return the first night, counted from 0, with an alert for the first model or for a host, prompt or tool
+    of this model.
     """
     own = {
         place
@@ -255,9 +259,8 @@ _CHANGED = {"host": 0, "prompt": 1, "tool": 1}
 
 
 def draw_store(store: Store, nights: int, seed: list[int]) -> DrawnStore:
-    """Return the counts of a store for BEFORE days and for the nights after these days.
-
-    On the nights, the first model is changed.
+    """Return the counts of a store for BEFORE days, and for the following nights with the changed first
+    model.
     """
     random = np.random.default_rng(seed)
     days = BEFORE + nights
@@ -326,7 +329,9 @@ def _raise_level(store: Store, day: _Array, keys: dict[str, _Array]) -> _Array:
 
 @cache
 def find_level(rate: float, sd: float) -> float:
-    """Return the logit mean at which sessions with this standard deviation have the given average rate."""
+    """Return the logit mean at which sessions with the standard deviation `sd` have the average rate
+    `rate`.
+    """
     nodes, weights = np.polynomial.hermite_e.hermegauss(61)
     low, high = -15.0, 10.0
     for _ in range(60):

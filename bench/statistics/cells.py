@@ -1,4 +1,4 @@
-"""One measured share of a simulation, with its Monte-Carlo interval and its allowed range."""
+"""One simulated proportion, with its Monte-Carlo interval and its allowed range."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _DOUBT = 0.001  # a Monte-Carlo interval has a confidence of 99.9 %
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A share that a simulation measured: `hits` of `draws` repetitions, for one topic in one setting.
+    """A proportion that a simulation measured: `hits` of `draws` repetitions, for one topic in one setting.
 
     `topic` is what was measured, such as "coverage of one rate". `setting` describes the parameters in words.
-    The true share must be between `least` and `most`; None means no limit on this side.
+    The true proportion must be between `least` and `most`; None means no limit on this side.
     """
 
     topic: str
@@ -30,7 +30,7 @@ class Cell:
 
     @property
     def doubt(self) -> tuple[float, float]:
-        """The 99.9 % Monte-Carlo interval of the share (Clopper & Pearson 1934)."""
+        """The 99.9 % Monte-Carlo interval of the proportion (Clopper & Pearson 1934)."""
         low = beta.ppf(_DOUBT / 2, self.hits, self.draws - self.hits + 1) if self.hits else 0.0
         high = (
             beta.ppf(1 - _DOUBT / 2, self.hits + 1, self.draws - self.hits) if self.hits < self.draws else 1.0

@@ -1,8 +1,8 @@
 """Simulates series of days with and without a change, and the results of `find_changes`.
 
 Sessions of 1–50 calls have correlated calls (beta-binomial). Days have an effect on the logit scale, and the
-effects may be autocorrelated. The day of the change is uniformly distributed over all days except the first
-and last sixth.
+effects may be autocorrelated. The day of the change is uniformly distributed, except that the first and last
+sixth of the days never change.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ class Series:
 
     Each day has `calls` calls, in sessions of 1 to `longest` calls. `correlation` is the correlation of two
     calls of a session. `day_sd` is the standard deviation of the day effects on the logit scale.
-    `autocorrelation` is the correlation of neighbouring day effects. The rate changes from 5 % to `after`.
+    `autocorrelation` is the correlation of neighbouring day effects. The error rate changes from 5 % to
+    `after`.
     """
 
     days: int
@@ -73,7 +74,7 @@ CHANGED = (
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the shares of false alarms, of found changes, and of ranges that contain the true day.
+    """Yield how often alarms are false, changes are found, and ranges contain the true day.
 
     150 repetitions of the selected settings take about half a minute. `whole` means all settings.
     """
@@ -112,7 +113,7 @@ def _changed_grid() -> Iterator[Series]:
 
 
 def _holds_true_day(series: Series, random: np.random.Generator) -> bool | None:
-    """Return whether the range of the nearest found change contains the true day.
+    """Return whether the date range of the nearest found change contains the true day.
 
     Return None when no change was found.
     """
@@ -126,7 +127,7 @@ def _holds_true_day(series: Series, random: np.random.Generator) -> bool | None:
 
 
 def draw_counts(series: Series, change: int, random: np.random.Generator) -> list[tuple[int, int]]:
-    """Return the hits and calls (k, n) of each day. The new rate begins on the day `change`."""
+    """Return the numbers of hits and calls (k, n) of each day. The new rate begins on the day `change`."""
     effect = random.standard_normal(series.days)
     for day in range(1, series.days):
         fresh = np.sqrt(1 - series.autocorrelation**2) * effect[day]

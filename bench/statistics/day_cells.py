@@ -1,4 +1,5 @@
-"""Simulates comparisons when days matter: false verdicts between equal variants, and power.
+"""Simulates comparisons when error rates differ between days: false verdicts between equal variants, and
+power.
 
 Sessions of about six calls have their own rates (logit-normal, standard deviation 1). Each day has two
 effects on the logit scale, one for all variants and one for each variant. The effects may be autocorrelated.
@@ -71,7 +72,7 @@ _SIDE_BY_SIDE = tuple(
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the shares of false verdicts between equal versions or equal parallel models, and power."""
+    """Yield how often equal versions or equal parallel models are called different, and the power."""
     random = np.random.default_rng(seed)
     for setting in SUCCESSIVE if whole else SUCCESSIVE[4::5]:
         false = sum(is_called_different(setting, random) for _ in range(draws))
@@ -94,13 +95,13 @@ def is_called_different(setting: Setting, random: np.random.Generator) -> bool:
 
 
 def rank_models(setting: Setting, random: np.random.Generator) -> frozenset[tuple[str, str]]:
-    """Return the pairs (better, worse) in the table of simulated models."""
+    """Return the pairs (better, worse) of the models in a simulated table."""
     several = draw_arms(setting, random)
     return rank_table(several, several[0]).wins
 
 
 def draw_arms(setting: Setting, random: np.random.Generator) -> list[Slice]:
-    """Return the simulated data of one variant for each rate of the setting."""
+    """Return the simulated data of one variant for each rate in `setting.rates`."""
     arms, length = len(setting.rates), setting.days
     calendar = length * arms if setting.is_successive else length
     common = _draw_effects(calendar, setting.own_sd if setting.is_successive else 0.3, setting, random)

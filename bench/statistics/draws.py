@@ -47,9 +47,9 @@ class Sessions:
         return np.asarray(np.where(alike > 0, own, mean), dtype=float)
 
     def put_into_groups(self, k: Floats, n: Floats) -> Floats:
-        """Return hits k and calls n by random group, of shape (draws, 2, parts, GROUPS).
+        """Return the numbers of hits k and calls n by random group, of shape (draws, 2, parts, GROUPS).
 
-        `k` and `n` have the shape (draws, sessions) or (draws, sessions, parts). All parts of a session are
+        `k` and `n` have the shape (draws, sessions) or (draws, sessions, parts). All calls of a session are
         in the same group.
         """
         k, n = (part[:, :, None] if part.ndim == 2 else part for part in (k, n))
@@ -66,7 +66,7 @@ class Sessions:
 
 
 def share_tables(arms: list[tuple[Floats, int]]) -> list[list[Share]]:
-    """Return the shares of each repetition's table, one share per variant. A page computes the same shares.
+    """Return one rate per variant for the table of each repetition, computed as on a page.
 
     `arms` contains, for each variant, hits and calls by group (draws, 2, 1, GROUPS) and the number of
     sessions.

@@ -32,7 +32,7 @@ class Spans:
     """The compared time spans.
 
     `days` are the lengths of the earlier and the later span. Each day has about `calls` calls. `rate` is the
-    rate in the earlier span.
+    error rate in the earlier span.
     """
 
     rate: float
@@ -65,7 +65,7 @@ NAMED = (
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the shares of wrong passes, of wrong failures, and of equal rates that pass."""
+    """Yield how often the gate passes or fails incorrectly, and how often equal rates pass."""
     random = np.random.default_rng(seed)
     for spans in _whole_grid() if whole else NAMED:
         worse = [judge_spans(spans, MARGIN, random) for _ in range(draws)]
@@ -89,7 +89,7 @@ def _whole_grid() -> Iterator[Spans]:
 
 
 def judge_spans(spans: Spans, worse_by: float, random: np.random.Generator) -> str:
-    """Return the gate's result if the later days have a parse error rate that is `worse_by` higher."""
+    """Return the gate's result if the parse error rate of the later days is higher by `worse_by`."""
     length = sum(spans.days)
     effects = random.standard_normal(length)
     for day in range(1, length):
@@ -113,7 +113,7 @@ def _find_level(rate: float, sd: float) -> float:
 
 
 def _draw_days(rates: np.ndarray, spans: Spans, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return hits and calls of shape (2, GROUPS, days), and the sessions of each day."""
+    """Return hits and calls of shape (2, GROUPS, days), and the numbers of sessions of each day."""
     mean = spans.calls / ((1 + _LONGEST) / 2)
     sessions = np.maximum(random.poisson(mean * random.lognormal(0, 0.15, len(rates))), 1)
     day = np.repeat(np.arange(len(rates)), sessions)

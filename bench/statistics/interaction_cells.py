@@ -43,9 +43,9 @@ class Drawn:
 
 
 def draw_arm(drawn: Sessions, rates: Floats, sessions: int, rho: float) -> Drawn:
-    """Simulate a variant with `sessions` of each model; each session has calls of several tools.
+    """Simulate a variant with `sessions` sessions of each model; each session has calls of several tools.
 
-    `rates` contains the rate of each model.
+    `rates` contains the error rate of each model.
     """
     counts = [_spread_over_tools(drawn, *drawn.draw_counts(sessions, rate, rho)) for rate in rates]
     groups = [drawn.put_into_groups(*each) for each in counts]
@@ -54,7 +54,6 @@ def draw_arm(drawn: Sessions, rates: Floats, sessions: int, rho: float) -> Drawn
 
 
 def _spread_over_tools(drawn: Sessions, k: Floats, n: Floats) -> tuple[Floats, Floats]:
-    """Return hits and calls of each session by tool. Calls are distributed randomly over the tools."""
     even = np.full(_TOOLS, 1 / _TOOLS)
     hits = drawn.random.multinomial(k.astype(int), even)
     return hits.astype(float), hits + drawn.random.multinomial((n - k).astype(int), even).astype(float)
@@ -83,7 +82,7 @@ def _slice(counts: Floats, sessions: int) -> list[Slice]:
 
 
 def count_false_names(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often equal strata are called different, and how often a stratum is named wrongly."""
+    """Yield how often equal strata are called different, and how often a stratum is named by mistake."""
     random = np.random.default_rng(seed)
     sizes_: tuple[Sizes, ...] = ("even", "heavy")
     grid = product(sizes_, (0.0, 0.05, 0.2), (2, 5, 10), (5, 10, 30, 60), (0.0, 0.1))
@@ -110,7 +109,9 @@ def _is_any_decided(breakdown: Breakdown) -> bool:
 
 
 def find_interaction(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often the one model of five that got worse is named, and how often another model is named."""
+    """Yield how often the only model of five that got worse is named, and how often another model is
+    named.
+    """
     random = np.random.default_rng(seed)
     # The first setting is that of the sample: one of five models goes from 2 to 50 %, with 6 and 8 sessions
     # each.

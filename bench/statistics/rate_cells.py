@@ -53,9 +53,8 @@ def cover_rates(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def cover_tables(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the coverage of the rates in a table of twelve rates.
-
-    The rates share one estimate of correlation.
+    """Yield the coverage of the intervals in a table of twelve rates, which share one estimate of
+    correlation.
     """
     random = np.random.default_rng(seed)
     for sizes, rho, rate, sessions in product(SIZES, (*RHOS, None), RATES, SESSIONS):
@@ -80,7 +79,9 @@ def cover_tables(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def cover_differences(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the coverage of the difference of two rates, and how often equal rates are called different."""
+    """Yield the coverage of the interval for a difference of two rates, and how often equal rates are called
+    different.
+    """
     random = np.random.default_rng(seed)
     pairs = ((0.01, 0.01), (0.05, 0.05), (0.2, 0.2), (0.01, 0.03), (0.05, 0.1), (0.2, 0.3), (0.5, 0.6))
     sessions = ((10, 10), (30, 30), (100, 100), (20, 300))
@@ -113,7 +114,6 @@ def cover_differences(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def _draw_rho(drawn: Sessions, rho: float | None) -> float | np.ndarray:
-    """Return the correlation. If `rho` is None, every variant gets a different correlation."""
     return drawn.random.choice([0.02, 0.05, 0.1, 0.2, 0.4], size=(drawn.draws, 1)) if rho is None else rho
 
 

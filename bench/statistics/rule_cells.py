@@ -21,11 +21,11 @@ STORES = (Store(40), Store(4), Store(40, sizes="pareto"), Store(40, day_sd=0.3))
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often rules fire.
+    """Yield how often alert rules fire.
 
     A rule with a bound is tested with a rate at the bound, and with a rate below the bound. A rule about a
-    change is tested without a change. When days differ, rules may fire on any number of nights, because some
-    days really exceed the bound. `whole` means more repetitions.
+    change is tested without a change. When days differ, some days really exceed the bound, so rules may fire
+    on any number of nights. `whole` means more repetitions.
     """
     for place, store in enumerate(STORES):
         several = [

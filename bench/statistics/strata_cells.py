@@ -30,10 +30,10 @@ def mean_rate(rate: float) -> float:
 
 
 def draw_parts(drawn: Sessions, sessions: int, rates: Floats, mix: Floats) -> Floats:
-    """Return hits and calls of each part by group, of shape (draws, 2, parts, GROUPS).
+    """Return hits and calls by stratum and group, of shape (draws, 2, parts, GROUPS).
 
-    A session distributes its calls over the parts by `mix`. The effect of a session is the same in all parts.
-    `rates` contains the rate of each part, before the session's effect.
+    A session distributes its calls over the strata by `mix`. The effect of a session is the same in all
+    strata. `rates` contains the rate of each stratum, before the session's effect.
     """
     n = drawn.random.multinomial(drawn.draw_sizes(sessions).astype(int), mix).astype(float)
     effect = _SPREAD * drawn.random.standard_normal((drawn.draws, sessions, 1))
@@ -42,14 +42,14 @@ def draw_parts(drawn: Sessions, sessions: int, rates: Floats, mix: Floats) -> Fl
 
 
 def make_parts(counts: Floats, sessions: int) -> list[Share]:
-    """Return the share of each part. `counts` has the shape (2, parts, GROUPS)."""
+    """Return the error rate of each stratum as a Share. `counts` has the shape (2, parts, GROUPS)."""
     return [
         Share(int(k.sum()), int(n.sum()), sessions, np.stack([k, n])) for k, n in zip(*counts, strict=True)
     ]
 
 
 def cover_parts(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the coverage of rates and differences over parts that share sessions."""
+    """Yield the coverage of the intervals for rates and differences over strata that share sessions."""
     random = np.random.default_rng(seed)
     settings = [(2, 300), (5, 300), (10, 300)] + ([(2, 60), (5, 60), (10, 60), (10, 2000)] if whole else [])
     for parts, sessions in settings:
@@ -123,7 +123,7 @@ def _find_simpson(draws: int, random: np.random.Generator) -> Cell:
 def _rank_arms(arms: list[tuple[Floats, int]]) -> RankedTable:
     """Rank the variants as the page Models does.
 
-    The counts of each variant have the shape (2, parts, GROUPS).
+    The counts of each variant have the shape (2, parts, GROUPS), by stratum and group.
     """
     rate = RATES["parse_error"]
     whole = np.stack([counts.sum(1) for counts, _ in arms])

@@ -40,7 +40,7 @@ def rank_table(shares: Sequence[Share]) -> Ranking:
 
 
 def count_false_tables(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the share of tables of equal models in which any model is called better or worse."""
+    """Yield how often any model is called better or worse in a table of equal models."""
     random = np.random.default_rng(seed)
     sizes_: tuple[Sizes, ...] = ("even", "heavy")
     for sizes, rho, rate, (layout, sessions) in product(sizes_, _RHOS, _RATES, _LAYOUTS.items()):

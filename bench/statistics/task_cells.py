@@ -1,4 +1,4 @@
-"""Simulates coverage with few tasks: pass^k, paired differences of tasks, and the same calls judged twice."""
+"""Simulates coverage with few tasks: pass^k, paired differences of tasks, and calls parsed twice."""
 
 from __future__ import annotations
 
@@ -47,8 +47,7 @@ _MOVES = ((0.01, 0.01), (0.03, 0.0), (0.1, 0.1), (0.2, 0.05), (0.003, 0.0), (0.6
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
     """Yield all results for tasks.
 
-    Without `whole`, only selected settings are simulated. For 500 repetitions, these settings take about 20
-    seconds.
+    `whole` means all settings. For 500 repetitions, the selected settings take about 20 seconds.
     """
     yield from cover_pass_k(draws, whole=whole, seed=seed)
     yield from cover_paired(draws, whole=whole, seed=seed)
@@ -56,7 +55,10 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def cover_pass_k(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the coverage of pass^k for 3 to 200 tasks of 2 to 8 trials. Task rates are beta-distributed."""
+    """Yield the coverage of the interval for pass^k, for 3 to 200 tasks of 2 to 8 trials.
+
+    Task rates are beta-distributed.
+    """
     random = np.random.default_rng(seed)
     for trials, k, tasks, rate, rho in product(_PASS_TRIALS, range(1, 5), _PASS_TASKS, _PASS_RATES, _RHOS):
         named = (
@@ -104,10 +106,9 @@ def cover_paired(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def cover_same_calls(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Simulate calls that two rules judge, and yield how often the interval of the difference contains the
-    truth.
+    """Simulate 3 to 100 sessions whose calls are parsed twice.
 
-    One cell has 3 to 100 sessions.
+    Yield how often the interval contains the true difference of the two error rates.
     """
     random = np.random.default_rng(seed)
     for sessions, sizes, (up, down), rho in product(_UNITS, _SIZES, _MOVES, (0.0, 0.05, 0.2, 0.5, 0.9)):
@@ -137,9 +138,9 @@ def _judge(
 
 
 def _draw_rates(random: np.random.Generator, rate: float, rho: float, units: int) -> np.ndarray:
-    """Return beta-distributed rates of units with mean `rate`.
+    """Return beta-distributed rates of `units` tasks or sessions, with mean `rate`.
 
-    `rho` is the correlation of two trials of one unit.
+    `rho` is the correlation of two trials of one task, or of two calls of one session.
     """
     if rho == 0 or rate in (0, 1):
         return np.full(units, rate)

@@ -1,4 +1,6 @@
-"""Simulates trials with interim analyses: false verdicts, power, saved tasks, intervals and the gate."""
+"""Simulates trial runs with interim analyses: false verdicts, power, saved tasks, coverage of intervals, and
+errors of the gate.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ _ATTEMPTS = 6
 
 @cache
 def _share_with_retries(rate: float) -> float:
-    """Return the share of invalid calls when each task repeats its call until the call is valid."""
+    """Return the proportion of invalid calls when each task repeats its call until the call is valid."""
     weight, hardness = 1 / _RHO - 1, (np.arange(20_000) + 0.5) / 20_000
     rates = betaincinv(rate * weight, (1 - rate) * weight, hardness)
     calls: Floats = np.sum([rates**attempt for attempt in range(_ATTEMPTS)], axis=0)
@@ -42,8 +44,8 @@ class Truth:
     that fail often then have more calls. Without `retried`, a trial makes one to three calls.
 
     `grouped` is the number of tasks per group. Each group has its own effects with mean zero. `lost` is the
-    share of trials without a reply. `look_at` contains the task numbers of the interim analyses, by default
-    five at equal distances.
+    proportion of trials without a reply. `look_at` contains the numbers of tasks after which an interim
+    analysis takes place; the default is five at equal distances.
     """
 
     rates: tuple[float, ...]
@@ -62,7 +64,7 @@ class Truth:
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """The share of invalid calls among all calls of each variant."""
+        """The proportion of invalid calls among all calls of each variant."""
         return tuple(map(_share_with_retries, self.rates)) if self.retried else self.rates
 
     def describe(self) -> str:
@@ -78,7 +80,9 @@ class Truth:
 
 @dataclass(slots=True)
 class Run:
-    """One simulated run: the number of trials, the interim analyses, and the outcomes of its variants."""
+    """One simulated trial run: the number of trials, the interim analyses, and the outcomes of its
+    variants.
+    """
 
     design: TrialDesign
     looks: list[ArmLook] = field(default_factory=list)
@@ -129,7 +133,7 @@ def judge_trials(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 def count_false_verdicts(
     random: np.random.Generator, draws: int, truths: Sequence[Truth] = NULLS
 ) -> Iterator[Cell]:
-    """Yield the share of runs with equal variants in which any variant is called better or worse."""
+    """Yield how often any variant is called better or worse in trial runs with equal variants."""
     for truth in truths:
         runs = [simulate_run(random, truth) for _ in range(draws)]
         false = sum(
@@ -170,9 +174,9 @@ def measure_power(
 
 
 def cover_after_looks(random: np.random.Generator, draws: int) -> Iterator[Cell]:
-    """Yield how often the intervals contain the truth after a stop.
+    """Yield how often the intervals at the last analysis contain the true difference.
 
-    Also yield how often the estimate is beyond the true difference.
+    Also yield how often the estimate overstates the true difference.
     """
     for truth in (
         Truth((0.1, 0.1), smallest=0.02),
@@ -205,7 +209,7 @@ def cover_after_looks(random: np.random.Generator, draws: int) -> Iterator[Cell]
 
 
 def count_wrong_alike(random: np.random.Generator, draws: int) -> Iterator[Cell]:
-    """Yield the share of runs that are called equivalent.
+    """Yield how often the variants of a trial run are called equivalent.
 
     The variants differ by the margin or are equal.
     """
@@ -244,7 +248,7 @@ def count_wrong_passes(random: np.random.Generator, draws: int) -> Iterator[Cell
 
 
 def cover_at_any_time(random: np.random.Generator, draws: int) -> Iterator[Cell]:
-    """Yield how often the anytime interval contains the truth.
+    """Yield how often the anytime interval contains the true difference.
 
     The interval is checked at every fifth task from the tenth on.
     """
@@ -275,9 +279,9 @@ def _anytime_intervals(run: Run, truth: Truth) -> Iterator[tuple[float, float]]:
 
 
 def simulate_run(random: np.random.Generator, truth: Truth) -> Run:
-    """Simulate a run task by task, with the interim analyses of `trial run`.
+    """Simulate a trial run task by task, with the interim analyses of `trial run`.
 
-    A variant with a verdict is dropped from the run.
+    A variant with a verdict is dropped from the trial run.
     """
     arms = (_REFERENCE, *(str(place) for place in range(1, len(truth.rates))))
     groups = {_task(i): f"g{i // truth.grouped}" for i in range(truth.tasks)} if truth.grouped else {}

@@ -1,4 +1,6 @@
-"""Measures how many calls written as text are read as intended, in every notation, with mistakes."""
+"""Measures how many tool calls written as plain text are read as intended, in every notation, with
+mistakes.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,9 @@ CATALOG = ToolCatalog.load(list(TOOLS))
 
 @dataclass(frozen=True, slots=True)
 class JudgedText:
-    """The result for one text, with or without a known dialect: the calls read, and the verdict.
+    """The result for one reply, with or without a known dialect: the tool calls read, and the verdict.
 
-    `unsaid` is True when a delimiter token or the end of the text is missing and the parser did not report
+    `unsaid` is True when a delimiter token or the end of the reply is missing and the parser did not report
     the loss.
     """
 
@@ -32,7 +34,7 @@ class JudgedText:
 
 
 def judge_text(written: WrittenText, *, told: bool) -> JudgedText:
-    """Read a text and compare the found calls with the intended calls."""
+    """Read a reply and compare the found tool calls with the intended tool calls."""
     calls = extract_tool_calls(written.text, CATALOG, dialect=written.dialect if told else None)
     return JudgedText(written, told, calls, _give_verdict(written, calls), _is_unsaid(written, calls))
 
@@ -59,14 +61,13 @@ def _warns(call: TextCall) -> bool:
 
 
 def _is_unsaid(written: WrittenText, calls: tuple[TextCall, ...]) -> bool:
-    """Return True when a delimiter token or the end of the text is missing, and no call has a diagnostic."""
     if not (written.unopened or written.cut) or not calls:
         return False
     return all(call.complete and not call.request.diagnostics and not call.diagnostics for call in calls)
 
 
 def judge_texts(seed: int = SEED, rounds: int = ROUNDS) -> list[JudgedText]:
-    """Judge all texts of a seed, with and without a known dialect."""
+    """Judge all replies of a seed, with and without a known dialect."""
     return [
         judge_text(written, told=with_dialect)
         for with_dialect in (True, False)
@@ -83,9 +84,10 @@ def share_tables(judged: Iterable[JudgedText]) -> list[str]:
 
 
 def _share_table(title: str, judged: list[JudgedText], group: Callable[[JudgedText], str]) -> list[str]:
-    """Return one row per group: the number of texts, and the shares of right and silently wrong results.
+    """Return one row per group: the number of replies, and the percentages of right and silently wrong
+    results.
 
-    Both shares are given with and without a known dialect.
+    Both percentages are given with and without a known dialect.
     """
     tallies, unsaid = defaultdict[tuple[str, bool], Tally](Tally), defaultdict[str, int](int)
     for judgement in judged:
@@ -111,7 +113,7 @@ _GROUPS: dict[str, Callable[[JudgedText], str]] = {
 def main(options: list[str]) -> int:
     """Print the tables by dialect, by mistake and by content of the values.
 
-    `--show` prints the wrongly read texts.
+    `--show` prints the replies that are read incorrectly.
     """
     parser = argparse.ArgumentParser(prog="bench written_calls", description=__doc__)
     parser.add_argument("--seed", type=int, default=SEED)

@@ -1,4 +1,4 @@
-"""The notations in which models write calls, as the makers of the models document them.
+"""The notations in which models write tool calls, as the makers of the models document them.
 
 `lenient/calls/dialects/` lists the sources.
 """
@@ -30,17 +30,17 @@ class Call:
 
 Write = Callable[[Call, int], str]
 Arguments = Callable[[dict[str, Any]], str]
-"""Writes the arguments of a call as JSON. A caller can pass a function that makes a slip."""
+"""Writes the arguments of a tool call as JSON. A caller can pass a function that makes a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notation:
     """The notation of one family of models.
 
-    A reply is `section[0]`, the calls with `separator` between them, and `section[1]`. A call is its opening
-    delimiter, its body and its closing delimiter; `opened` returns the opening delimiter of the n-th call.
-    `foreign` is a delimiter of another notation that models write instead of the closing delimiter. `several`
-    is False if a reply has only one call.
+    A reply is `section[0]`, the tool calls with `separator` between them, and `section[1]`. A tool call is
+    its opening delimiter, its body and its closing delimiter; `opened` returns the opening delimiter of the
+    n-th tool call. `foreign` is a delimiter of another notation that models write instead of the closing
+    delimiter. `several` is False if a reply has only one tool call.
     """
 
     dialect: str
@@ -79,9 +79,10 @@ def _as_written(value: Any) -> str:
 
 
 def _tagged(opening: str, closing: str, between: str = "\n") -> Callable[[Call, Arguments], str]:
-    """Return the text of the parameters, each between an opening and a closing tag.
+    """Return a function that writes each parameter between an opening and a closing tag.
 
-    `opening` contains `{key}`, and possibly `{text}`. The value of `{text}` is "true" for a text.
+    `opening` contains `{key}`, and possibly `{text}`, which becomes "true" if the value is a string, and
+    "false" otherwise.
     """
 
     def write(call: Call, _: Arguments) -> str:

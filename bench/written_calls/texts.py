@@ -1,6 +1,7 @@
-"""Generates replies with calls from a seed: each notation with one mistake or none, and the intended calls.
+"""Generates replies with tool calls from a seed: each notation with one mistake or none, and the intended
+calls.
 
-The texts are based on the documentation of the notations and on typical errors of models.
+The replies are based on the documentation of the notations and on typical errors of models.
 """
 
 from __future__ import annotations
@@ -41,15 +42,15 @@ SLIPS = (
 
 _ESCAPE = re.compile(r"\\.")
 _NO_PAIR = ("</s>", "<|eom_id|>", "```")
-"""Delimiters that end any message or fence. They need no opening delimiter."""
+"""Delimiters that end any message or fence, so they need no opening delimiter."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenText:
-    """One reply: its dialect, its mistake (`slip`), the content of its values, and the intended calls.
+    """One reply: its dialect, its mistake (`slip`), the content of its values, and the intended tool calls.
 
-    `cut` is True when the text ends within the last value. `unopened` is True when the text has the closing
-    delimiter of the calls but not the opening delimiter. A parser should report the missing delimiter.
+    `cut` is True when the reply ends within the last value. `unopened` is True when the reply has the closing
+    delimiter of the tool calls but not the opening delimiter. A parser should report the missing delimiter.
     """
 
     id: str
@@ -63,7 +64,9 @@ class WrittenText:
 
 
 def make_texts(seed: int, rounds: int = 2) -> Iterator[WrittenText]:
-    """Yield the texts of every notation with every possible mistake. The content of the values is random."""
+    """Yield the replies of every notation with every possible mistake. The content of the values is
+    random.
+    """
     rng = random.Random(seed)
     for notation in NOTATIONS:
         for slip in SLIPS:
@@ -98,7 +101,6 @@ def _hold_tags(rng: random.Random, _: Notation) -> str:
 
 
 def _hold_own_tokens(rng: random.Random, notation: Notation) -> str:
-    """Return a text about a notation. The text contains the notation's delimiters or an example call."""
     example = Call("run_shell", {"command": "ls"})
     opened, closed = notation.opened(example, 0), notation.closed
     tokens = [each.strip() for each in (opened, closed, *notation.section) if each.strip()]
@@ -155,7 +157,9 @@ _HOLDINGS = {
 
 @dataclass(slots=True)
 class _Parts:
-    """The parts of a reply: the text around the calls, and opening, body and closing of each call."""
+    """The pieces of a reply: what surrounds the tool calls, and opening, body and closing of each tool
+    call.
+    """
 
     begin: str
     openings: list[str]
@@ -177,7 +181,6 @@ class _Maker:
         self.holds = rng.choice(sorted(_HOLDINGS))
 
     def make(self, name: str) -> WrittenText | None:
-        """Return the text, or None when the notation cannot have this mistake."""
         notation, slip = self.notation, self.slip
         if slip in _JSON_SLIPS and notation.values not in (Values.JSON, Values.PLAIN):
             return None
@@ -202,9 +205,9 @@ class _Maker:
         )
 
     def draw_call(self, *, textual: bool = False) -> Call:
-        """Return a call with random values of the chosen content.
+        """Return a tool call with random values of the chosen content.
 
-        `textual` means that the last value is a text.
+        `textual` means that the last value is a string.
         """
         text = _HOLDINGS[self.holds](self.rng, self.notation)
         path = self.rng.choice(("notes.md", "src/a b.py", "docs/ä.txt"))
@@ -240,7 +243,7 @@ class _Maker:
         return written
 
     def spoil(self, parts: _Parts, calls: list[Call]) -> _Parts | None:
-        """Return the parts with a missing or wrong delimiter, as the mistake requires.
+        """Return the pieces with a missing or incorrect delimiter, as the mistake requires.
 
         Return None if the mistake is impossible.
         """
@@ -273,9 +276,9 @@ class _Maker:
         return parts
 
     def cut(self, name: str, calls: list[Call], text: str) -> WrittenText | None:
-        """Return the text, cut off within the last value.
+        """Return the reply, cut off within the last value.
 
-        The last value must be a text without escapes before the cut.
+        The last value must be a string without escapes before the cut.
         """
         key, value = list(calls[-1].arguments.items())[-1]
         for length in range(len(value) // 2, 2, -1):
@@ -291,7 +294,7 @@ class _Maker:
 
 
 def _droppable(opening: str, name: str) -> str:
-    """Return the opening delimiter of a call, or "" if the notation could not be recognised without this
+    """Return the opening delimiter of a tool call, or "" if the notation could not be recognised without this
     delimiter.
     """
     first = opening.strip().split("\n")[0]

@@ -1,4 +1,6 @@
-"""Decides whether a tool call may run. If not, writes the reply that tells the model the reason."""
+"""Decides whether a tool may be called with the arguments. If not, writes the reply that tells the model the
+reason.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ _MOST_SENTENCES = 8
 
 
 class CheckedCall(NamedTuple):
-    """The arguments to run a tool call with, or the reply that refuses the call.
+    """The arguments for calling the tool, or the reply that refuses the tool call.
 
     Exactly one of `arguments` and `reply` is None. `arguments` include the declared defaults. `request`
     contains the diagnostics.
@@ -35,16 +37,15 @@ def check_call(
     policy: Policy = LENIENT,
     accepts_lossy: bool = False,
 ) -> CheckedCall:
-    """Return the arguments to run a call with, or the reply to send to the model as the call's result.
+    """Return the arguments for calling the tool, or the reply to send to the model as the tool's result.
 
-    `raw` is the text that the model sent, or the object that an SDK decoded from this text. `tools` are the
-    definitions that the model was offered.
+    `raw` is the string that the model sent, or the object that an SDK decoded from this string. `tools` are
+    the definitions that the model was offered.
 
-    A call must not run when its tool is unknown, when its arguments cannot be read, or when `policy` does not
-    accept the arguments. A call with arguments that lost meaning must not run either, unless `accepts_lossy`
-    is True.
+    A tool call is refused when the tool is unknown, when the arguments cannot be read, or when `policy` does
+    not accept the arguments. A call whose arguments lost meaning is refused unless `accepts_lossy` is True.
 
-    Never raises for any text.
+    Never raises for any string.
     """
     text = json.dumps(raw, default=str) if isinstance(raw, Mapping) else raw
     request = parse_arguments(text, tools, policy=policy, tool_name=name)
@@ -58,10 +59,7 @@ def check_call(
 
 
 def describe_refusal(request: ToolCallRequest, definition: ToolDefinition) -> str:
-    """Return the message that tells the model why the call was not run.
-
-    The message lists the tool's parameters.
-    """
+    """Return the message that tells the model why the tool call was refused, with the tool's parameters."""
     reason = request.parse_error or f"The arguments lost meaning when they were read: {request.parse_warning}"
     grave = [
         diagnostic.message

@@ -1,6 +1,6 @@
 """Removes envelopes around the arguments of a tool call.
 
-An envelope is an object that contains the whole call, or an object with one key such as `arguments`.
+An envelope is an object that contains the complete tool call, or an object with one key such as `arguments`.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from lenient.scan.source_text import LocatedValue
 _NAMES = ("name", "function", "tool", "tool_name", "function_name", "recipient_name")
 _ARGUMENTS = ("arguments", "parameters", "args", "input", "params", "tool_input", "kwargs")
 HOLDS_ARGUMENTS = frozenset({*_ARGUMENTS, "function"})
-"""The keys under which a call or an envelope contains the arguments."""
+"""The keys under which a tool call or an envelope contains the arguments."""
 _BESIDE = frozenset({"type", "id", "call_id", "index", "status"})
 
 Decode = Callable[[LocatedValue, Findings], LocatedValue | None]
-"""Returns the object or array that a string value contains as JSON text, or None when there is neither."""
+"""Returns the object or array that a string value contains as JSON, or None when there is neither."""
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
     """An object that wraps the arguments under the key `key`.
 
-    `is_call` is True when the object is a whole call, with the tool's name. If the arguments were encoded as
-    a string, `text` is the JSON text in the string, and `findings` are the diagnostics of decoding this text.
-    `text` is None when the arguments are an object.
+    `is_call` is True when the object is a complete tool call with the tool's name. If the arguments were
+    encoded as a string, `text` is the JSON in the string, and `findings` are the diagnostics of decoding this
+    JSON. `text` is None when the arguments are an object.
     """
 
     outer: LocatedValue
@@ -54,10 +54,10 @@ class Envelope:
 
 
 def open_envelopes(located: LocatedValue, node: Node, name: str, decode: Decode, most: int) -> list[Envelope]:
-    """Return the envelopes around the arguments, the outermost first. Return at most `most` envelopes.
+    """Return at most `most` envelopes around the arguments, the outermost first.
 
-    A whole call must contain the tool's name `name`. If an envelope is not a whole call, the definition must
-    declare the keys of the object inside.
+    A complete tool call must contain the tool's name `name`. In any other envelope, the keys of the inner
+    object must be declared.
     """
     opened: list[Envelope] = []
     count = 0
@@ -93,8 +93,8 @@ def _open_envelope(located: LocatedValue, node: Node, name: str, decode: Decode)
 def _find_call_arguments(located: LocatedValue, node: Node, name: str) -> tuple[LocatedValue, str] | None:
     """Return the object that contains the arguments of a call to this tool, and the key of the arguments.
 
-    Return None when the value is not such a call. The tool must not declare a parameter with the name of the
-    key. All other keys must belong to a call (`name`, `id`, `type`).
+    Return None when the value is not such a call. The key must not be a declared parameter, and all other
+    keys must belong to a tool call (`name`, `id`, `type`).
     """
     if not known_fields(node) or node.extra is not None:
         return None  # if undeclared parameters are allowed, every key may be a parameter
@@ -110,9 +110,10 @@ def _find_call_arguments(located: LocatedValue, node: Node, name: str) -> tuple[
 
 
 def _find_wrapped_arguments(located: LocatedValue, node: Node) -> tuple[LocatedValue, str] | None:
-    """Return the object and its key, if the object has one key: an undeclared word such as `arguments`.
+    """Return the inner object and its key, if the outer object has one key: an undeclared word such as
+    `arguments`.
 
-    Return None for any other object.
+    Return None for any other outer object.
     """
     [*names] = located.value
     if len(names) != 1 or names[0] not in _ARGUMENTS or _is_declared(node, names[0]):

@@ -1,6 +1,6 @@
-"""Reads the raw arguments of a call in several stages and returns a ToolCallRequest.
+"""Reads the raw arguments of a tool call in several stages and returns a ToolCallRequest.
 
-Never raises for any text, bytes or definition.
+Never raises for any string, bytes or definition.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def parse_arguments(
     """Read the raw arguments of one tool call. Return the typed arguments and the diagnostics.
 
     `tool` is the tool's definition, or a catalog of all tools that the model was offered. `tool_name` is
-    looked up in a catalog. A name that is not in the catalog is reported as an unknown tool. The default of
+    looked up in the catalog. A name that is not in the catalog is reported as an unknown tool. The default of
     `tool_name` is the name of `tool`. Special tokens in `tool_name` are removed and reported.
 
     `policy` decides which diagnostics count as errors in `parse_error`. The diagnostics and `arguments` do
@@ -122,7 +122,7 @@ def _read_under_clean_name(
     policy: Policy,
     names: tuple[str, str, str | None],
 ) -> ToolCallRequest:
-    """Read a call after special tokens were removed from the tool name, and report the removal.
+    """Read a tool call after special tokens were removed from the tool name, and report the removal.
 
     `names` contains the name that was sent, the cleaned name and the call id.
     """
@@ -138,7 +138,6 @@ def _read_under_clean_name(
 def _read_for_unknown_tool(
     raw: str | bytes, offered: ToolCatalog, policy: Policy, name: str | None, tool_call_id: str | None
 ) -> ToolCallRequest:
-    """Read the text without a definition and add an error that suggests a tool with a similar name."""
     request = parse_arguments(raw, None, policy=policy, tool_name=name, tool_call_id=tool_call_id)
     near = _find_similar_name(name or "", offered)
     hint = f"Did the model mean {near!r}?" if near else None if name else "No name of a tool was given."
@@ -148,9 +147,9 @@ def _read_for_unknown_tool(
 
 
 def _find_similar_name(name: str, offered: ToolCatalog) -> str | None:
-    """Return the offered name that is most similar to `name`, or None when no name is similar.
+    """Return the offered tool name that is most similar to `name`, or None when no name is similar.
 
-    If an offered name equals `name` without the namespace, return that offered name.
+    An offered name that equals `name` without the namespace is preferred.
     """
     bare = _NAMESPACE.sub("", name[:_MAX_NAME])
     if offered.get(bare) is not None:
@@ -162,8 +161,8 @@ def _find_similar_name(name: str, offered: ToolCatalog) -> str | None:
 class _Call(NamedTuple):
     """A tool call whose arguments are not read yet.
 
-    `value` is what orjson decoded from the raw arguments, or NO_JSON. `head` contains the tool's name, the
-    call id and the raw arguments.
+    `value` is the value that orjson decoded from the raw arguments, or NO_JSON. `head` contains the tool's
+    name, the call id and the raw arguments.
     """
 
     raw: str | bytes
@@ -177,7 +176,6 @@ class _Call(NamedTuple):
 
 
 def _accept_bytes(call: _Call) -> ToolCallRequest | None:
-    """Return the request for bytes with valid JSON that fits unchanged. Return None for other bytes."""
     if isinstance(call.raw, str):
         return None
     if not (is_plain if call.tool is None else compile_tool(call.tool).accepts)(
@@ -191,7 +189,7 @@ def _accept_bytes(call: _Call) -> ToolCallRequest | None:
 def _convert_misfits(call: _Call) -> ToolCallRequest | None:
     """Convert those members of valid JSON that do not fit the definition.
 
-    Return None when the definition or the text is too complex for this fast method.
+    Return None when the definition or the JSON is too complex for this fast method.
     """
     sent, tool = call.value, call.tool
     if tool is None or not (compiled := tool.compiled or compile_tool(tool)).is_plain:
@@ -233,7 +231,6 @@ def _convert_values(call: _Call) -> ToolCallRequest | None:
 
 
 def _repair_plainly(call: _Call) -> ToolCallRequest | None:
-    """Repair text whose only defects are simple, and return the request. Return None for other text."""
     try:
         text = call.raw if isinstance(call.raw, str) else call.raw.decode()
     except UnicodeDecodeError:
@@ -258,7 +255,9 @@ def _repair_plainly(call: _Call) -> ToolCallRequest | None:
 def _convert_plain(
     call: _Call, text: str, arguments: dict[str, Any], diagnostics: tuple[Diagnostic, ...]
 ) -> ToolCallRequest | None:
-    """Convert and check the values of a text with simple defects. Return None when the scanner is needed."""
+    """Convert and check the values of arguments with simple defects. Return None when the scanner is
+    needed.
+    """
     mark = locate_values(text, plain=True)
     if mark is None:
         return None
@@ -274,7 +273,7 @@ def _convert_plain(
 
 
 class _Run:
-    """The state of parsing one call: the diagnostics, and the steps that changed the arguments."""
+    """The diagnostics of one tool call, and the steps that changed the arguments."""
 
     def __init__(
         self, call: _Call, findings: Findings | None = None, rejected: dict[str, Any] | None = None
@@ -335,7 +334,9 @@ class _Run:
         return Validator(self.decode_text, self.findings, self.rejected, attempts=attempts, depth=depth)
 
     def unpack_call(self, located: LocatedValue, node: Node) -> LocatedValue:
-        """Return the arguments inside a whole call or an envelope. Return any other value unchanged."""
+        """Return the arguments inside a complete tool call or an envelope. Return any other value
+        unchanged.
+        """
         name = self.tool.name if self.tool is not None else ""
 
         def decode(text: LocatedValue, findings: Findings) -> LocatedValue | None:
@@ -352,7 +353,7 @@ class _Run:
     def decode_text(
         self, located: LocatedValue, node: Node, path: Path, findings: Findings
     ) -> LocatedValue | None:
-        """Return the object or array that a string value contains as JSON text.
+        """Return the object or array that a string value contains as JSON.
 
         Return None for any other string, and when all decoded strings together are many times longer than the
         raw arguments.
@@ -365,7 +366,6 @@ class _Run:
         return f"Tried: {', '.join(dict.fromkeys(self.tried))}."
 
     def refuse_too_many(self) -> ToolCallRequest:
-        """Return a failed request for text that needs too many repairs to be a real call."""
         text = _replace_invalid(self.call.raw)
         return self.refuse(Diagnostic("too_many_findings", found=text[:100], hint=self.describe_tried()))
 
@@ -394,7 +394,7 @@ class _TolerantReader(_Run):
             return self.refuse_too_many()
 
     def decode_bytes(self) -> SourceText:
-        """Return the raw arguments as text.
+        """Return the raw arguments as a string.
 
         Invalid bytes and lone surrogates become replacement characters and are reported.
         """
@@ -417,9 +417,9 @@ class _TolerantReader(_Run):
         return compiled.check(value) >= 0 if text is None else compiled.accepts(value, text)
 
     def refuse_unreadable(self, reason: str, position: int) -> ToolCallRequest:
-        """Return a failed request for text that cannot be read.
+        """Return a failed request for input that cannot be read.
 
-        The error contains the reason, the position, the start of the text and the steps that were tried.
+        The error contains the reason, the position, the start of the input and the steps that were tried.
         """
         text = _replace_invalid(self.call.raw)
         made = ", ".join(dict.fromkeys(diagnostic.code for diagnostic in self.findings.items))
@@ -447,7 +447,7 @@ _KIMI_ID = re.compile(r"functions\.([^\s:]+):\d+")
 
 
 def clean_tool_name(name: str) -> tuple[str, bool]:
-    """Return the name without the special tokens of a model's format, and True if tokens were removed.
+    """Return the tool name without the special tokens of a model's format, and True if tokens were removed.
 
     `functions.bash<|channel|>commentary`, `bash<|channel|>json` and Kimi's id `functions.bash:0` all become
     `bash`. A name that consists only of special tokens is returned unchanged.

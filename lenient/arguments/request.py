@@ -1,7 +1,7 @@
-"""The result of reading one call's arguments: the raw text, the typed arguments and the diagnostics.
+"""The result of reading the arguments of one tool call.
 
-A policy sets the severity up to which diagnostics are accepted. A stricter policy can be applied without
-reading the text again.
+A policy sets the highest accepted severity. A stricter policy can be applied later without reading the
+arguments again.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from lenient.diagnostics.codes import CODES, Severity, Stage
 
 
 class Outcome(StrEnum):
-    """The result of reading a call's arguments.
+    """The result of reading a tool call's arguments.
 
-    CLEAN: the text is valid JSON that fits the definition. COERCED: values were converted. REPAIRED: the text
-    was unwrapped or repaired. FAILED: an error was found. UNMEASURED: no repair was needed, but there was no
-    definition to check the arguments against.
+    CLEAN: the arguments are valid JSON that fits the definition. COERCED: values were converted. REPAIRED:
+    the JSON was unwrapped or repaired. FAILED: an error was found. UNMEASURED: no repair was needed, but
+    there was no definition to check the arguments against.
     """
 
     CLEAN = "clean"
@@ -41,13 +41,15 @@ CHANGES: Mapping[str, int] = {
     | (CONVERTED if row.stage is Stage.COERCE else 0)
     for code, row in CODES.items()
 }
-"""What each code means, as bit flags: a value was converted, the text was changed, or the text failed."""
+"""What each diagnostic code means, as bit flags: a value was converted, the JSON was changed, or reading
+failed.
+"""
 OUTCOMES = (Outcome.CLEAN, Outcome.COERCED, *[Outcome.REPAIRED] * 2, *[Outcome.FAILED] * 4)
-"""The outcome for the combined `CHANGES` flags of all codes. UNMEASURED is not in this list."""
+"""The outcome for the combined `CHANGES` flags of all codes. `outcome_of` adds UNMEASURED."""
 
 
 def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
-    """Return the outcome of a call from the codes of its diagnostics.
+    """Return the outcome of a tool call from the codes of its diagnostics.
 
     `defined` is True when the arguments were checked against a definition.
     """
@@ -77,7 +79,7 @@ NOTHING_REJECTED: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One stage that changed the arguments. A step contains the text before and after the stage."""
+    """One stage that changed the arguments, with the JSON or value before and after the stage."""
 
     stage: Stage
     title: str
@@ -86,12 +88,12 @@ class Step:
 
 
 class ToolCallRequest(NamedTuple):  # creating a frozen dataclass with as many fields takes ten times as long
-    """The result of reading the arguments of one call.
+    """The result of reading the arguments of one tool call.
 
     `raw_arguments` is the unchanged input. `arguments` contains the values that fit the definition, or is
-    None when the input contains no object. `rejected` maps paths to the sent values that could not be
-    converted. `trace` contains the data of `steps`: stage, title, and the text or value before and after the
-    stage.
+    None when the input contains no object. `rejected` maps the path of a value in the arguments to the sent
+    value, if it could not be converted. `trace` contains the data of `steps`: stage, title, and the content
+    before and after the stage.
     """
 
     tool_name: str | None
@@ -106,7 +108,7 @@ class ToolCallRequest(NamedTuple):  # creating a frozen dataclass with as many f
     trace: tuple[tuple[Stage, str, Any, Any], ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the parts for pickle and copy.
+        """Return the data for pickle and copy.
 
         `rejected` becomes a dict because a read-only mapping cannot be pickled.
         """
@@ -145,20 +147,22 @@ class ToolCallRequest(NamedTuple):  # creating a frozen dataclass with as many f
     def lossy(self) -> bool:
         """True when a repair lost or invented meaning.
 
-        Ask the user before you run a tool with these arguments.
+        Ask the user before you call a tool with these arguments.
         """
         return any(diagnostic.lossy for diagnostic in self.diagnostics)
 
     def accepted_under(self, policy: Policy) -> bool:
         """Return True when there are arguments and `policy` accepts all diagnostics.
 
-        Also check `lossy` before you run a tool with the arguments.
+        Also check `lossy` before you call the tool.
         """
         return self.arguments is not None and Policy(policy).accepts(self.diagnostics)
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The stages that changed the arguments, in order, each with the text before and after the change."""
+        """The stages that changed the arguments, in order, each with the content before and after the
+        change.
+        """
         return tuple(
             Step(stage, title, *(part if isinstance(part, str) else to_json_text(part) for part in parts))
             for stage, title, *parts in self.trace

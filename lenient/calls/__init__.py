@@ -1,8 +1,8 @@
-"""Finds the tool calls in a model's text, for models that write calls as text.
+"""Finds the tool calls in a model's reply, for models that write tool calls as plain text.
 
-A dialect is the notation in which a family of models writes calls. Each dialect finds the name, the raw
-arguments and the span of a call; `lenient.arguments.parse` then reads the raw arguments. A call is found even
-if the text ends in the middle of the call.
+A dialect is the notation in which a family of models writes tool calls. Each dialect finds the tool name, the
+raw arguments and the span of a tool call; `lenient.arguments.parse` then reads the raw arguments. A tool call
+is found even if the reply ends in the middle of the call.
 """
 
 from lenient.calls.reading.extracted_call import TextCall

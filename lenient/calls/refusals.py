@@ -1,7 +1,6 @@
 """Recognises error messages of servers and tools that reject a malformed tool call.
 
-A server reports that the call could not be parsed. A tool or its framework reports that the arguments do not
-fit. In both cases, the model's call is the cause of the error.
+Either a server could not parse the tool call, or the arguments do not fit the tool.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ _LLAMA_SERVER = "Failed to parse tool call arguments as JSON"
 class ServerRefusal(NamedTuple):
     """A tool call that a server could not parse.
 
-    `raw` is the text that the model wrote, or None when the error does not quote the whole text. `message` is
-    the server's error message.
+    `raw` is the tool call as the model wrote it, or None when the error quotes less. `message` is the
+    server's error message.
     """
 
     raw: str | None
@@ -28,10 +27,10 @@ class ServerRefusal(NamedTuple):
 def read_server_refusal(error: Any) -> ServerRefusal | None:
     """Return the tool call that a chat API rejects with this error, or None when the error has another cause.
 
-    `error` is the field `error` of the response, an object or a text. Groq quotes the call in
-    `failed_generation`. Ollama quotes the call in its message (`error parsing tool call: raw='…', err=…`,
-    server/routes.go). llama-server (`Failed to parse tool call arguments as JSON: …`, common/chat.cpp) quotes
-    only the end of the call.
+    `error` is the field `error` of the response, an object or a string. Groq quotes the tool call in
+    `failed_generation`. Ollama quotes the tool call in its message (`error parsing tool call: raw='…',
+    err=…`, server/routes.go). llama-server (`Failed to parse tool call arguments as JSON: …`,
+    common/chat.cpp) quotes only the end of the tool call.
     """
     error_object = error if isinstance(error, Mapping) else {"message": error}
     raw, message = error_object.get("failed_generation"), error_object.get("message")

@@ -1,4 +1,4 @@
-"""Searches a text for tool calls in all dialects, or in the dialect that the caller names."""
+"""Searches a model's reply for tool calls in all dialects, or in the dialect that the caller names."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ TOKEN_DIALECTS: Mapping[str, tuple[Dialect, tuple[str, ...]]] = {
     "olmo3": (olmo3, ("<function_calls>", "<tool_call>")),
     "llama4_pythonic": (marked_python, ("<|python_", "<|tool_call_start|>")),
 }
-"""The dialects with delimiter tokens, and the strings of which a text must contain one.
+"""The dialects with delimiter tokens, each with the strings of which a reply must contain one.
 
-Specific ones come first.
+Dialects with more specific tokens come first.
 """
 
 TEXT_DIALECTS: Mapping[str, Dialect] = {
@@ -84,7 +84,9 @@ TEXT_DIALECTS: Mapping[str, Dialect] = {
     "fenced_json": fenced_json,
     "bare_json": bare_json,
 }
-"""The other dialects, in the order of the search. The first dialect that finds a call is used."""
+"""The dialects without delimiter tokens, in the order of the search. The first dialect that finds a tool call
+is used.
+"""
 
 _MARKS = tuple({mark for _, marks in TOKEN_DIALECTS.values() for mark in marks})
 DIALECTS: tuple[str, ...] = (*TOKEN_DIALECTS, *TEXT_DIALECTS)
@@ -94,18 +96,19 @@ DIALECTS: tuple[str, ...] = (*TOKEN_DIALECTS, *TEXT_DIALECTS)
 def extract_tool_calls(
     text: str, catalog: ToolCatalog | None = None, *, dialect: str | None = None
 ) -> tuple[TextCall, ...]:
-    """Return the tool calls in a text, in order, or () when there are none.
+    """Return the tool calls in a model's reply, in order, or () when there are none.
 
-    `catalog` contains the tools that were offered to the model. `dialect` is a name from `DIALECTS`: the
-    notation in which the model writes calls. All dialects are tried if `dialect` is None, or if this dialect
-    finds no call. Dialects that mark calls with delimiter tokens (such as `<tool_call>`) are tried first. A
-    call in reasoning, in inline code, or in an example that the text announces does not count.
+    `text` is the reply. `catalog` contains the tools that were offered to the model. `dialect` is a name from
+    `DIALECTS`: the notation in which the model writes tool calls. All dialects are tried if `dialect` is
+    None, or if this dialect finds no tool call. Dialects that mark tool calls with delimiter tokens (such as
+    `<tool_call>`) are tried first. A tool call in reasoning, in inline code, or in an announced example does
+    not count.
 
-    Between delimiter tokens, a call of any name counts. A name that is not in the catalog gets the diagnostic
+    Between delimiter tokens, a call of any tool counts. A name that is not in the catalog gets the diagnostic
     `unknown_tool`. Without delimiter tokens, a JSON object or a Python call counts in two cases: its tool was
     offered (in any spelling), or the whole reply consists of the call.
 
-    Raises ValueError for an unknown dialect, but never raises for any text.
+    Raises ValueError for an unknown dialect, but never raises for any reply.
     """
     if dialect is not None:
         if dialect not in DIALECTS:
@@ -124,12 +127,12 @@ def extract_tool_calls(
 
 
 def leaked_tool_calls(text: str, catalog: ToolCatalog | None = None) -> tuple[TextCall, ...]:
-    """Return the tool calls that an assistant wrote into its text instead of making native calls.
+    """Return the tool calls that an assistant wrote into its reply instead of making native tool calls.
 
-    Such calls belong to the failure stage `emission` (missing call). The conditions are stricter than in
-    `extract_tool_calls`. Calls between a dialect's delimiter tokens count only outside of fences. Without
-    such tokens, a call counts when the tool was offered, the arguments fit or nearly fit, and the lines or
-    the fence of the call contain no other text.
+    Such tool calls belong to the failure stage `emission` (missing call). The conditions are stricter than in
+    `extract_tool_calls`. Tool calls between a dialect's delimiter tokens count only outside of fences.
+    Without such tokens, a tool call counts when the tool was offered, the arguments fit or nearly fit, and
+    the lines or the fence of the call contain nothing else.
     """
     if not (_has_call_token(text) or (catalog is not None and any(tool.name in text for tool in catalog))):
         return ()  # most texts contain no call; this test is 30 times faster than a search
@@ -152,7 +155,9 @@ def _has_call_token(text: str) -> bool:
 
 
 def _find_between_tokens(reply: ModelText) -> list[tuple[str, FoundCall]]:
-    """Return the calls of all dialects with delimiter tokens. Of overlapping calls, keep only the first."""
+    """Return the tool calls of all dialects with delimiter tokens. If tool calls overlap, only the first is
+    kept.
+    """
     candidates = [
         (call.start, rank, dialect, call)
         for rank, (dialect, (find, marks)) in enumerate(TOKEN_DIALECTS.items())
@@ -179,10 +184,7 @@ def _find_without_tokens(reply: ModelText) -> Iterable[tuple[str, FoundCall]]:
 
 
 def _keep_lone_calls(reply: ModelText, calls: Iterable[tuple[str, FoundCall]]) -> list[tuple[str, FoundCall]]:
-    """Return the calls whose lines, or whose surrounding fence, contain no other text.
-
-    All calls on one line are removed if the line contains other text.
-    """
+    """Return the tool calls whose lines, or whose surrounding fence, contain nothing else."""
     together: list[list[tuple[str, FoundCall]]] = []
     for each in sorted(calls, key=lambda pair: pair[1].start):
         last = together[-1][-1][1] if together else None
@@ -195,7 +197,7 @@ def _keep_lone_calls(reply: ModelText, calls: Iterable[tuple[str, FoundCall]]) -
 
 
 def _has_lines_alone(reply: ModelText, group: list[tuple[str, FoundCall]]) -> bool:
-    """Return True when the lines of these calls, or the fence around them, contain no other text."""
+    """Return True when the lines of these tool calls, or the fence around them, contain nothing else."""
     start, end = group[0][1].start, group[-1][1].end
     fence = reply.fence_around(start)
     if fence is not None:
@@ -228,15 +230,15 @@ _TOKEN = re.compile(
     r"|<\|(?:START|END)_ACTION\|>|<\|action_(?:start|end)\|>|<\|tools_(?:prefix|suffix)\|>"
     r"|<\|python_(?:start|tag|end)\|>|<\|(?:open|close)\|>tools<\|sep\|>"
 )
-"""The delimiter tokens around calls, for all dialects with an opening and a closing token."""
+"""The delimiter tokens around tool calls, for all dialects with an opening and a closing token."""
 _CLOSING = re.compile(r"/|end|END|suffix|close")
 _BETWEEN = " \t\r\n])},;`"
 
 
 def _report_unopened(text: str, found_calls: Iterable[tuple[str, FoundCall]]) -> list[tuple[str, FoundCall]]:
-    """Return the calls. Add a diagnostic to a call if its closing token has no opening token.
+    """Return the tool calls. Add a diagnostic to a tool call if its closing token has no opening token.
 
-    `found_calls` contains the calls with their dialects. Tokens inside a call are not considered.
+    `found_calls` contains the tool calls with their dialects. Tokens inside a tool call are not considered.
     """
     calls = sorted(found_calls, key=lambda each: each[1].start)
     opened, position = 0, 0

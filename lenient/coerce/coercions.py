@@ -1,7 +1,7 @@
 """Converts one decoded value to the wanted kind, or rejects the value.
 
-The keys of `COERCIONS` are pairs of wanted kind and found JSON type. The values list the conversions to try,
-with the diagnostic code that each conversion reports.
+The keys of `COERCIONS` are pairs of the wanted kind and the value's JSON type. The values list the
+conversions to try, with the diagnostic code that each conversion reports.
 """
 
 from __future__ import annotations
@@ -42,15 +42,16 @@ class JsonType(StrEnum):
 
 
 class ValueSource(Protocol):
-    """The source of a value. A source knows the value's JSON text and decodes JSON inside a string value."""
+    """The source of a value. A source knows the value's JSON and decodes JSON inside a string value."""
 
     def json_text(self) -> str:
-        """Return the JSON text of the value as it was sent."""
+        """Return the JSON of the value as it was sent."""
 
     def decode_text(self, wanted: type) -> Any:
-        """Return the value that the string contains as JSON, if this value has the type `wanted`.
+        """Return the value that the string contains as JSON, if this value has the type `wanted`, else
+        REFUSED.
 
-        Otherwise return REFUSED. The source reports the repairs of the JSON.
+        The repairs of the JSON are reported.
         """
 
 
@@ -58,7 +59,7 @@ Convert = Callable[[Any, ValueSource], Any]
 
 
 class Coercion(NamedTuple):
-    """One conversion. `code` is the diagnostic code that a success reports, or None to report nothing."""
+    """One conversion. `code` is the diagnostic code of a successful conversion, or None to report nothing."""
 
     code: str | None
     convert: Convert
@@ -79,11 +80,11 @@ _BRACKETED = re.compile(r"\{[^{}]*\}|\([^()]*\)|\[[^\[\]]*\]")
 """Brackets in which separators do not separate list items: `*.{ts,tsx}`, `f(a, b)`."""
 _EXACT_DIGITS = 15
 _EXACT = 10.0**_EXACT_DIGITS
-"""Two decimal numbers with this many digits are never the same float."""
+"""Different decimal numbers with at most `_EXACT_DIGITS` digits are never the same float."""
 _MILLISECONDS_FROM = 1e11
-"""A smaller timestamp is in seconds.
+"""Smaller timestamps are in seconds, and others are in milliseconds.
 
-In seconds, this number is the year 5138; in milliseconds, it is 1973.
+This number of seconds is the year 5138; this number of milliseconds is 1973.
 """
 
 
@@ -110,7 +111,7 @@ _TYPES: Mapping[type, JsonType] = {
 
 
 def is_absolute_uri(text: str) -> bool:
-    """Return True when the text has a scheme, a colon, at least one more character, and no whitespace."""
+    """Return True when the string has a scheme, a colon, at least one more character, and no whitespace."""
     return _URI.fullmatch(text) is not None
 
 
@@ -135,7 +136,7 @@ def _require_finite(value: float, _: ValueSource) -> Any:
 
 
 def _parse_exact(text: str) -> Fraction | None:
-    """Return the exact number that a text contains.
+    """Return the exact number that a string contains.
 
     Return None when there is no number, or when the number is too large.
     """
@@ -149,7 +150,7 @@ def _parse_exact(text: str) -> Fraction | None:
 
 
 def _exact_number(value: float, source: ValueSource) -> Fraction:
-    """Return the number as it was sent. The JSON text is read because the float may be rounded."""
+    """Return the number as it was sent, because the decoded float may be rounded."""
     exact = _parse_exact(source.json_text())
     return Fraction(value) if exact is None else exact
 
@@ -194,15 +195,15 @@ def _wrap_in_list(value: Any, _: ValueSource) -> Any:
 
 
 def _wrap_separated(value: str, _: ValueSource) -> Any:
-    """Split a text at commas, semicolons or line breaks into the items of a list."""
     parts = _SEPARATORS.split(_BRACKETED.sub("x", value))
     return [value] if sum(not part.isspace() and part != "" for part in parts) > 1 else REFUSED
 
 
 def read_timestamp(text: str) -> datetime | None:
-    """Return the moment of an ISO 8601 text, or None for other text.
+    """Return the moment that an ISO 8601 timestamp gives, or None for other strings.
 
-    The moment has a UTC offset only if the text has one. Fractions of a second are cut off after six digits.
+    The moment has a UTC offset only if the timestamp has one. Fractions of a second are cut off after six
+    digits.
     """
     trimmed = text.strip()
     if len(trimmed) > _LONGEST_TIMESTAMP or not _TIMESTAMP.fullmatch(trimmed):
@@ -221,7 +222,7 @@ def read_timestamp(text: str) -> datetime | None:
 
 
 def is_timestamp(text: str) -> bool:
-    """Return True when the text consists of an ISO 8601 timestamp with a UTC offset."""
+    """Return True when the string is an ISO 8601 timestamp with a UTC offset."""
     is_whole = len(text) <= _LONGEST_TIMESTAMP and _WITH_OFFSET.fullmatch(text) is not None
     return is_whole and read_timestamp(text) is not None
 
@@ -251,7 +252,7 @@ def _convert_epoch(value: float, _: ValueSource) -> Any:
 
 
 def _write_timestamp(moment: datetime, sent: str) -> str:
-    """Return the moment in RFC 3339, with all digits that the second has in the text `sent`."""
+    """Return the moment in RFC 3339, with all digits of the second in the timestamp `sent`."""
     fraction = _FRACTION.search(sent)
     written = moment.isoformat(timespec="seconds")
     end = len("2026-12-01T09:00:00")
@@ -304,7 +305,7 @@ COERCIONS: Mapping[tuple[ValueKind, JsonType], tuple[Coercion, ...]] = {
     },
     (_K.URI, _J.STRING): _KEPT,
 }
-"""The conversions to try for each pair of wanted kind and found type. Any other pair is refused."""
+"""The conversions to try for each pair of wanted kind and JSON type. Any other pair is refused."""
 
 REFUSALS: Mapping[ValueKind, str] = {
     _K.STRING: "unsupported_string_literal",

@@ -1,8 +1,7 @@
 """Compiles a tool definition once: its node graph, and a fast check of decoded arguments.
 
 The fast check accepts only arguments that need no diagnostic; the validator examines all other arguments. If
-msgspec is installed, a definition of simple types also becomes a msgspec decoder. The msgspec decoder decodes
-and checks in one step. The result equals the result of orjson with the fast check, but takes less time.
+msgspec is installed and all types are simple, one msgspec decoder decodes and checks the arguments.
 """
 
 from __future__ import annotations
@@ -82,9 +81,9 @@ class CompiledTool:
     """A compiled tool definition: the node graph `root`, and the fast check of decoded arguments.
 
     `check` returns the number of double quotes around keys and strings when the arguments are written as
-    JSON, or -1 when the arguments need a diagnostic. `read` decodes a JSON text and returns the arguments, or
-    None when the arguments need a diagnostic or a key is repeated. `is_plain` is True when the root restricts
-    only its fields.
+    JSON, or -1 when the arguments need a diagnostic. `read` decodes JSON and returns the arguments, or None
+    when the arguments need a diagnostic or a key is repeated. `is_plain` is True when the root restricts only
+    its fields.
     """
 
     root: Node
@@ -93,7 +92,7 @@ class CompiledTool:
     is_plain: bool
 
     def accepts(self, arguments: dict[str, Any], text: str) -> bool:
-        """Return True when arguments decoded from `text` certainly fit and no key is repeated.
+        """Return True when the arguments decoded from `text` certainly fit and no key is repeated.
 
         Otherwise the validator must examine the arguments.
         """
@@ -106,7 +105,7 @@ def _fits_without_repeats(check: FastCheck, arguments: dict[str, Any], text: str
 
 
 def compile_tool(tool: ToolDefinition) -> CompiledTool:
-    """Return the compiled form of a definition. The compiled form is cached in the definition."""
+    """Return the compiled form of a definition, which is cached in the definition."""
     compiled = tool.compiled
     if compiled is None:
         compiled = _compile_root(compile_schema(tool.to_json_schema()))
@@ -129,7 +128,7 @@ def _compile_object(node: Node, above: tuple[int, ...]) -> FastCheck:
 
 
 def find_misfits(node: Node, value: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    """Return the members that may not fit, so that the validator must examine these members.
+    """Return the members of the object that the validator must examine because they may not fit.
 
     The second result is the number of quotes around the keys and strings of the object, or -1 when this
     number is unknown.
@@ -159,10 +158,10 @@ def fits(node: Node, value: Any) -> bool:
 
 
 def compile_accepted(node: Node) -> Mapping[type, Any]:
-    """Return the Python types that one node allows without a diagnostic.
+    """Return a dict from the Python types that one node allows without a diagnostic.
 
-    The types are computed on first use. The value for a type is the number of quotes around a value of this
-    type, or a function that counts the quotes. The function returns -1 for a value that does not fit.
+    The types are computed on first use. A type maps to the number of quotes around a value, or to a function
+    that counts the quotes and returns -1 for a value that does not fit.
     """
     if node.accepted is None:
         node.accepted = _AcceptedTypes({
@@ -185,7 +184,9 @@ def compile_accepted(node: Node) -> Mapping[type, Any]:
 
 
 def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
-    """Return the Python types that a node allows without a diagnostic, each with a test for its values."""
+    """Return the Python types that a node allows without a diagnostic, each with a test for the values of
+    this type.
+    """
     if node.remarks or node.demands or node.never or id(node) in above or len(above) > MAX_CHECKED:
         return {}
     if node.branches:
@@ -201,10 +202,7 @@ def _find_types(node: Node, above: tuple[int, ...]) -> TypeTests:
 
 
 def _find_branch_types(node: Node, above: tuple[int, ...]) -> TypeTests:
-    """Return the Python types that any branch allows, each with a test for its values.
-
-    The validator would choose the first branch that fits without a diagnostic.
-    """
+    """Return the Python types that any branch allows, each with a test for the values of this type."""
     tests: dict[type, list[FieldTest]] = {type(None): [ALWAYS_FITS]} if node.nullable else {}
     for branch in node.branches:
         for python_type, test in _find_types(branch, (*above, id(node))).items():
@@ -253,8 +251,8 @@ def _make_value_tests(node: Node, python_type: type) -> list[FieldTest]:
 def is_plain(arguments: dict[str, Any], text: str) -> bool:
     """Return True when arguments without a definition can be used unchanged.
 
-    Arguments with a repeated key, deep nesting or a number that orjson may have rounded cannot be used. A
-    string must not be true, false or null.
+    The result is False for a repeated key, deep nesting, a number that orjson may have rounded, and a string
+    "true", "false" or "null".
     """
     quotes = 2 * len(arguments)
     for item in arguments.values():
@@ -295,7 +293,7 @@ def needs_no_conversion(arguments: dict[str, Any]) -> bool:
 
 
 read_undeclared_plain = make_reader(is_plain)
-"""Returns the object in a JSON text if no definition is needed to use the object unchanged, or None."""
+"""Returns the object in a JSON string if the object can be used unchanged without a definition, else None."""
 
 
 # --- decoding and checking in one step -----------------------------------------------------------------
@@ -315,7 +313,7 @@ An empty dict allows no value.
 
 
 class _NotPlainError(Exception):
-    """Raised when a part of the definition has no msgspec type."""
+    """Raised when the definition uses a feature that has no msgspec type."""
 
 
 def _compile_reader(root: Node, accepts: Accepts) -> ReadFitting | None:
@@ -438,11 +436,7 @@ class _TypeWriter:
         return make("Arguments", fields, total=False)
 
     def write_quote_count(self, root: Node) -> list[str]:
-        """Write the end of `read_plain`, which counts quotes to find repeated or undeclared keys.
-
-        The declared types give the number of quotes. For an object, a mixed list or an escaped quote this
-        number is unreliable, so the quotes are counted after the value is written as JSON again.
-        """
+        """Write the end of `read_plain`, which counts quotes to find repeated or undeclared keys."""
         always, lines = 0, []
         for name, field in root.fields.items():
             types = self.written[id(field)] or {}

@@ -34,7 +34,7 @@ def apply_defaults(
 ) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
     """Return the arguments with the defaults of absent parameters, and one diagnostic for each default.
 
-    `rejected` maps paths to rejected values; a parameter with a rejected value is not absent. A default of
+    `rejected` contains the rejected values; a parameter with a rejected value is not absent. A default of
     null is left out silently when the definition does not allow null.
     """
     filled = dict(arguments)

@@ -1,6 +1,6 @@
-"""Compiles the tests of an object's fields to one Python function. The function also counts quotes.
+"""Compiles the tests of an object's fields to one Python function, which also counts quotes.
 
-The function is written as source code and compiled, as in dataclasses. A loop over the fields takes twice as
+The function is compiled from source code, as in dataclasses, because a loop over the fields takes twice as
 long (timeit). The source contains only names and constants of this module, and field names quoted by `repr`.
 """
 
@@ -25,15 +25,15 @@ FIRST_TYPES: Mapping[ValueKind, tuple[type, ...]] = {
     ValueKind.JSON_OBJECT: (dict,),
     ValueKind.JSON_ARRAY: (list,),
 }
-"""The Python types of values that need no conversion. The validator checks URIs."""
+"""The Python types of values that need no conversion. URIs are missing, because the validator checks URIs."""
 SCALARS = (str, bool, int, type(None))
-"""The Python types of scalars without a declaration."""
+"""The Python types of values that are neither objects nor lists, if no type is declared."""
 _ONE = 1 << 40
-"""The weight of one field in a count. Quotes are counted below this number, because no text has so many."""
+"""The weight of one field in a count. The number of quotes is always smaller."""
 
 
 class FieldTest(NamedTuple):
-    """The test of one value: a Python expression over `v`, where each `{}` is a placeholder for an object.
+    """The test of one value `v`: a Python expression, where each `{}` is a placeholder for an object.
 
     When `counts` is True, the expression returns the number of quotes, or -1 for a value that does not fit.
     Otherwise the expression is true for a value that fits. If the expression is empty, every value fits.
@@ -46,7 +46,7 @@ class FieldTest(NamedTuple):
 
 ALWAYS_FITS = FieldTest("")
 TypeTests = Mapping[type, FieldTest]
-"""The allowed Python types, each with an additional test of the value."""
+"""The allowed Python types, each with an additional test for the values of this type."""
 
 
 def make_function_test(function: Callable[[Any], object]) -> FieldTest:
@@ -55,7 +55,7 @@ def make_function_test(function: Callable[[Any], object]) -> FieldTest:
 
 
 def make_counting_test(fit: FastCheck) -> FieldTest:
-    """Return a test of a list or an object. The check function `fit` of the test counts quotes."""
+    """Return a test of a list or an object. The test calls the check function `fit`, which counts quotes."""
     return FieldTest("{}(v)", (fit,), counts=True)
 
 
@@ -92,7 +92,7 @@ def compile_value_check(types: TypeTests) -> FastCheck:
 
 
 def compile_list_check(types: TypeTests) -> FastCheck:
-    """Return the check of a list. The items must be of the `types` and pass the test of their type."""
+    """Return the check of a list. Each item must have one of the `types` and pass the test of this type."""
     if all(test is ALWAYS_FITS for test in types.values()):
         allowed, texts = frozenset(types), str in types
         if texts and len(types) > 1:
@@ -142,7 +142,7 @@ def _write_field_test(read: str, types: TypeTests, bound: dict[str, object]) -> 
     """Return the source lines that test a field, and the field's minimum weight.
 
     `read` is the source expression for the field's value. The weight is `_ONE` for the field plus the minimum
-    number of quotes. The lines add all quotes above this minimum.
+    number of quotes. The lines add the number of quotes above this minimum.
     """
     weights = {_ONE + (4 if python_type is str else 2) for python_type in types}
     weight = min(weights, default=0)
@@ -165,7 +165,7 @@ def _type_name(python_type: type) -> str:
 
 
 def _bind_objects(test: FieldTest, bound: dict[str, object]) -> str:
-    """Return the expression of a test. The objects in the expression get new names in `bound`."""
+    """Return the expression of a test, where each object has a new variable name in `bound`."""
     names = [f"o{len(bound) + index}" for index in range(len(test.objects))]
     bound.update(zip(names, test.objects, strict=True))
     return test.expression.format(*names)
@@ -174,7 +174,7 @@ def _bind_objects(test: FieldTest, bound: dict[str, object]) -> str:
 def compile_function(argument: str, lines: list[str], bound: dict[str, object]) -> FastCheck:
     """Compile a function with one argument.
 
-    `lines` is the body of the function. `bound` contains the objects that the body uses.
+    `lines` is the body of the function. `bound` maps variable names to the objects that the body uses.
     """
     # Default arguments bind the objects, because local names are the fastest to look up.
     space: dict[str, Any] = {**bound, "NoneType": type(None)}

@@ -1,8 +1,8 @@
 """Converts only those members of valid JSON that do not fit their definition.
 
-Most faults need one simple conversion: a scalar or list sent as text, null for an optional parameter, or an
-unknown, misspelt or missing name. This module converts such members in a third of the validator's time, with
-the same result. The validator converts all other members.
+Most faults need one simple conversion: a scalar or list sent as a string, null for an optional parameter, or
+an unknown, misspelt or missing name. This module converts such members in a third of the validator's time,
+with the same result.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from lenient.scan.valid_json import holds_each_key_once, locate_member, may_hold
 _NEW = tuple.__new__  # calling the named tuple takes twice as long
 _CONTAINERS = (ValueKind.JSON_ARRAY, ValueKind.JSON_OBJECT)
 _MAX_TEXT = 10_000
-"""The maximum number of characters of a text that is decoded here. The validator limits the total."""
+"""The maximum number of characters of a string that is decoded here; the validator decodes longer strings."""
 _Conversion = tuple[str | None, Any, str | None, str | None]
 """The code to report (None = no report), the converted value, the detail and the hint."""
 
@@ -71,8 +71,9 @@ def convert_misfits(
 ) -> tuple[dict[str, Any], list[Diagnostic], dict[str, Any]] | None:
     """Convert and report `misfits`, the members of the arguments `sent` that do not fit.
 
-    `text` is the JSON of the arguments. Return the converted arguments, the diagnostics and a dict that maps
-    paths to rejected values. Return None when a value cannot be located. Raises TooManyFindingsError.
+    `text` is the JSON of the arguments. Return the converted arguments, the diagnostics, and a dict from
+    positions in the arguments to rejected values. Return None when a value cannot be located. Raises
+    TooManyFindingsError.
     """
     arguments = {**sent}
     findings: list[Diagnostic] = []

@@ -1,8 +1,7 @@
 """Decides whether a value fits a schema without conversion, as JSON Schema validation does.
 
-The validator needs the answer for `not`, `if`, `contains`, `oneOf` and names of fields, where one constraint
-depends on another. The answer is True, False or None (unknown). Formats do not matter for the answer. An
-unsupported keyword makes the answer None, and the negation of None is None.
+The validator needs the answer for `not`, `if`, `contains`, `oneOf` and `propertyNames`. The answer is True,
+False or None (unknown). Formats are ignored. An unsupported keyword makes the answer None.
 """
 
 from __future__ import annotations
@@ -17,11 +16,13 @@ from lenient.definitions.json_schema.schema_compiler import is_of_kind
 Answer = bool | None
 
 _MAX_DEPTH = 48
-"""The maximum depth of nested nodes. A recursive definition may not end, so deeper answers are unknown."""
+"""The maximum depth of nested nodes. Below this depth the answer is unknown, because a recursive definition
+may not end.
+"""
 
 
 class Unmet(NamedTuple):
-    """The code and detail of a constraint that a value does not meet, or may not meet."""
+    """The code and detail of a constraint that a value does not meet, or possibly does not meet."""
 
     code: str
     detail: str
@@ -55,10 +56,12 @@ def negate(answer: Answer) -> Answer:
 
 @dataclass(slots=True)
 class SchemaMatcher:
-    """Matches values against nodes in linear time. An object or list is examined only once for each node."""
+    """Matches values against nodes in linear time."""
 
     known: dict[tuple[int, int], tuple[Answer, Node, Any]] = field(default_factory=dict)
-    """The answers by the ids of node and value. Both objects are kept, so that no id is used again."""
+    """The answers by the ids of node and value. The node and the value are kept so that Python cannot give
+    their ids to new objects.
+    """
 
     def matches(self, node: Node, value: Any, depth: int = 0) -> Answer:
         """Return whether the value fits the node without conversion, or None when the answer is unknown."""

@@ -1,8 +1,7 @@
 """Converts a decoded value to the declared types, checks the value, and reports changes and misfits.
 
-Values that do not fit are left out of the result and kept in `rejected`. The decoder limits the nesting
-depth, so the recursion is also limited. Without a definition, only the texts true, false and null are
-converted.
+Values that do not fit are left out of the result and kept in `rejected`. Without a definition, only the
+strings "true", "false" and "null" are converted.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ ABSENT: Final = object()
 """Replaces a null that means an absent parameter."""
 
 DecodeText = Callable[[LocatedValue, Node, Path, Findings], LocatedValue | None]
-"""Returns the object or array that a string value contains as JSON text, or None when there is neither."""
+"""Returns the object or array that a string value contains as JSON, or None when there is neither."""
 
 _OBJECT, _ARRAY, _TIMESTAMP, _URI = (
     ValueKind.JSON_OBJECT,
@@ -60,16 +59,16 @@ _MAX_DECLARED_DEPTH = 64
 _DEPTH_HINT = f"The limit is {_MAX_DECLARED_DEPTH} levels of a definition; each union is a level, too."
 
 _MAX_CHECKED_DEPTH = _MAX_DECLARED_DEPTH - MAX_CHECKED - 1
-"""The depth of nodes from which the fast check is not used, because the value may be nested too deeply."""
+"""From this depth of nodes on, the fast check is not used, because the value may be nested too deeply."""
 
 
 @dataclass(slots=True)
 class Validator:
     """The validation of one value.
 
-    `findings` collects the diagnostics. `rejected` maps paths to rejected values. `tried` caches the result
-    of each branch, and `attempts` limits the number of branches tried. `depth` is the current level of nested
-    nodes.
+    `findings` collects the diagnostics. `rejected` maps positions in the arguments to rejected values.
+    `tried` caches the result of each branch, and `attempts` limits the number of branches tried. `depth` is
+    the current level of nested nodes.
     """
 
     decode_text: DecodeText
@@ -170,7 +169,7 @@ class Validator:
     def convert_kind(self, node: Node, kind: ValueKind, located: LocatedValue, path: Path) -> Any:
         """Convert the value to the declared kind by `COERCIONS`. Return REJECTED when no conversion succeeds.
 
-        When only keywords other than `type` imply the kind, a value of another type is accepted.
+        If no `type` is declared and other keywords imply the kind, a value of another type is accepted.
         """
         source = _LocatedSource(self.decode_text, node, located, path)
         value, code = coerce(kind, located.value, source)
@@ -248,7 +247,7 @@ class Validator:
         return result, is_whole
 
     def report_missing(self, node: Node, sent: Set[str], located: LocatedValue, path: Path) -> None:
-        """Report the required fields that are missing from the names `sent`."""
+        """Report the required fields that are missing from the field names `sent`."""
         for name in list_missing(node, sent):
             self.report("missing_required", located, (path, name), detail=name, found=False)
 
@@ -294,10 +293,10 @@ class Validator:
     # --- branches and conditions ---------------------------------------------------------------------
 
     def choose_branch(self, node: Node, located: LocatedValue, path: Path) -> Any:
-        """Return the value converted by the branch with the fewest errors, then losses, warnings and notes.
+        """Return the value converted by the branch with the fewest errors.
 
-        The first of several equal branches is chosen. The validator takes over the branch's diagnostics and
-        rejected values.
+        Equal branches are compared by losses, then by warnings, then by notes. Among equal branches, the
+        first is chosen. The diagnostics and rejected values of the branch are kept.
         """
         best: Trial | None = None
         for branch in select_branches(node, located.value):
@@ -315,7 +314,7 @@ class Validator:
     def choose_node(self, conditions: Conditions, located: LocatedValue, path: Path) -> Node:
         """Return the node that the conditions choose for a value.
 
-        The tests examine the converted value, or the original value when the conversion fails.
+        The conditions examine the converted value, or the original value when the conversion fails.
         """
         value = self.try_branch(conditions.base, located, path).value
         return self.matcher.choose_node(conditions, located.value if value is REJECTED else value)
@@ -323,8 +322,7 @@ class Validator:
     def try_branch(self, branch: Node, located: LocatedValue, path: Path) -> Trial:
         """Return the result of converting the value by one branch.
 
-        The result is cached for each branch and path, so nested branches take linear time. Raises
-        TooManyFindingsError after `attempts` branches.
+        Raises TooManyFindingsError after `attempts` branches.
         """
         if len(self.tried) >= self.attempts:
             raise TooManyFindingsError
@@ -404,7 +402,7 @@ class Validator:
         return REJECTED
 
     def report_remarks(self, node: Node, located: LocatedValue, path: Path) -> None:
-        """Report those keywords of the definition that this library does not check."""
+        """Report the keywords of the definition that the validator does not check."""
         for code, detail in node.remarks:
             self.report(code, located, path, detail=detail)
 
@@ -419,9 +417,9 @@ class Validator:
         hint: str | None = None,
         found: str | bool = True,
     ) -> None:
-        """Add a diagnostic with the value's span in the raw text.
+        """Add a diagnostic with the value's span in the raw arguments.
 
-        `found` is the text to show. True shows the start of the value's text, and False shows no text.
+        `found` is the excerpt to show. True shows the start of the value's JSON, and False shows no excerpt.
         """
         start, end, _ = located.mark
         shown = located.snippet() if found is True else found or None
@@ -440,8 +438,7 @@ class Validator:
 class Trial:
     """The result of converting a value by one branch: the converted value, diagnostics and rejected values.
 
-    The ids of `node` and `located` are cache keys. The trial keeps these two objects so that no other object
-    gets the same id.
+    The trial keeps `node` and `located`, because their ids are cache keys.
     """
 
     value: Any
@@ -461,7 +458,7 @@ class Trial:
 
 @dataclass(slots=True)
 class _LocatedSource:
-    """The source of one located value: the value's JSON text, and the value decoded from a string's text.
+    """The source of one located value: the value's JSON, and the value decoded from a string.
 
     `inner` is the decoded value, or None when decoding was not tried or failed.
     """
@@ -517,7 +514,8 @@ _MAX_NAMES = 200  # maximum number of names to compare; no call needs more
 
 
 def find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
-    """Return the declared name of which `key` is another spelling. If there is no such name, return `key`.
+    """Return the declared field name of which `key` is another spelling. If there is no such name, return
+    `key`.
 
     The spelling must match exactly one declared name. `sent` must contain neither this name nor an earlier
     key that matches the name.
@@ -532,14 +530,16 @@ def find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
 
 
 def list_missing(node: Node, sent: Set[str]) -> list[str]:
-    """Return the required fields that are missing from the names `sent`, in the order of the definition."""
+    """Return the required fields that are missing from the field names `sent`, in the order of the
+    definition.
+    """
     return [name for name in node.fields if name in node.required and name not in sent]
 
 
 def hint_undeclared(node: Node, name: str, earlier: int) -> str | None:
     """Return the hint for an undeclared field, or None.
 
-    After many diagnostics, similar names are no longer searched, because the search takes long.
+    After many diagnostics, the slow search for similar names is skipped.
     """
     near = suggest_name(node, name) if earlier < _MAX_SUGGESTED else None
     hints = ([FORBIDDEN_HINT] if node.closed else []) + ([f"Did you mean {near!r}?"] if near else [])
@@ -585,10 +585,9 @@ _PROMOTIONS: dict[str, tuple[str, bool | None]] = {
 
 
 def read_undeclared(located: LocatedValue, validator: Validator) -> dict[str, Any]:
-    """Return the arguments unchanged, except that the texts true, false and null become JSON values.
+    """Return the arguments unchanged, except that the strings "true", "false" and "null" become JSON values.
 
-    A parameter is left out if it contains a number that JSON cannot represent. The function uses no
-    recursion, because a value without a definition may be as deep as the decoder allows.
+    A parameter is left out if it contains a number that JSON cannot represent.
     """
     validator.findings.extend(NO_DEFINITION)
     root: dict[str, Any] = {}

@@ -42,7 +42,7 @@ class Declaration:
 
 
 def decode_declarations(text: str | bytes) -> Any:
-    """Decode the JSON text of declarations. Raises ToolDefinitionError when the text is not JSON."""
+    """Decode declarations from JSON. Raises ToolDefinitionError when `text` is not JSON."""
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -255,7 +255,7 @@ def _write_schema(schema: Any, depth: int) -> dict[str, Any]:
 def _write_values(result: dict[str, Any], *, nullable: bool) -> None:
     """Convert `enum` and `examples` of `result` to Gemini's dialect, in place.
 
-    Gemini allows only texts in `enum`, and only one example. Raises ValueError for any other content.
+    Gemini allows only strings in `enum`, and only one example. Raises ValueError for any other content.
     """
     if "enum" in result:
         listed = result["enum"]

@@ -1,8 +1,7 @@
 """Writes tool declarations in the formats of the providers, and as Markdown for prompts and pages.
 
-If a format cannot express a schema, an error is raised, or the schema is written in another form that the
-provider accepts. Declared defaults are omitted unless the caller asks for them, because
-`lenient.ToolCallRequest.with_defaults` can apply defaults after the tool call.
+A schema that a format cannot express raises an error or is written in another form that the provider accepts.
+Declared defaults are omitted unless the caller asks for them.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ _SCHEMAS = frozenset({
 def write_for_models(schema: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
     """Return the schema without its `default` keywords and with its examples in their declared type.
 
-    Parameters and values with the name `default` stay. A text example for an integer would teach models to
-    send text.
+    Parameters and values with the name `default` stay. A string as the example of an integer would teach
+    models to send strings.
     """
     written = {key: _write_inside(key, value, depth) for key, value in schema.items() if key != "default"}
     if "example" in written:
@@ -84,7 +83,7 @@ def to_openai_responses(
 def _write_strict_schema(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema in the form of OpenAI's strict mode.
 
-    Raises ToolDefinitionError with a list of the parts that strict mode cannot express.
+    Raises ToolDefinitionError with a list of the keywords that strict mode cannot express.
     """
     writer = _StrictWriter(schema)
     written = writer.write({"type": "object", **schema})
@@ -135,7 +134,7 @@ _MAX_STRICT_DEPTH = 32
 class _StrictWriter:
     """Converts one schema to strict mode.
 
-    `lost` lists the parts that strict mode cannot express, as `path: part`.
+    `lost` lists the keywords that strict mode cannot express, each with its position in the schema.
     """
 
     def __init__(self, root: Mapping[str, Any]) -> None:
@@ -143,7 +142,7 @@ class _StrictWriter:
         self.names = {key: root[key] for key in ("$defs", "definitions") if key in root}
 
     def write(self, schema: Any, path: Path = None, depth: int = 0) -> dict[str, Any]:
-        """Return the strict form of a schema. Add the parts that strict mode cannot express to `lost`."""
+        """Return the strict form of a schema. Add the keywords that strict mode cannot express to `lost`."""
         if depth > _MAX_STRICT_DEPTH:
             self.report_loss(path, "its depth")
             return {}
@@ -269,17 +268,17 @@ def write_markdown(name: str, description: str, schema: Mapping[str, Any]) -> st
 
 
 def _escape_markup(value: str) -> str:
-    """Return a text on one line, escaped so that Markdown shows the text unchanged.
+    """Return a string on one line, escaped so that Markdown shows it unchanged.
 
-    The text is cut to 1,000 characters.
+    The string is cut to 1,000 characters.
     """
     return _MARKUP.sub(r"\\\g<0>", shorten(_BLANKS.sub(" ", value).strip(), _MAX_TEXT))
 
 
 def _write_name(value: str) -> str:
-    """Return a name as Markdown code, so that readers see the name as a model must write it.
+    """Return a tool or parameter name as Markdown code, so that readers see exactly what a model must write.
 
-    An unusual name is escaped as text.
+    An unusual name is escaped instead.
     """
     return f"`{value}`" if _PLAIN_NAME.fullmatch(value) else _escape_markup(value)
 

@@ -1,4 +1,4 @@
-"""One parameter of a tool: its allowed values, and the JSON Schema that declares them."""
+"""One parameter of a tool: its allowed values and their JSON Schema."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lenient.definitions.json_schema.value_kinds import (
 class Unset(Enum):
     """The type of UNSET.
 
-    UNSET is an enum member, so a pickled UNSET is the same object in every process.
+    UNSET is an enum member, so it stays the same object after pickling.
     """
 
     UNSET = "UNSET"
@@ -29,7 +29,7 @@ class Unset(Enum):
 
 
 UNSET: Final = Unset.UNSET
-"""Means that no default was declared. None, in contrast, is a declared default."""
+"""Means that no default was declared. A declared default may be None."""
 
 
 class Cardinality(StrEnum):
@@ -45,7 +45,7 @@ class Cardinality(StrEnum):
 class EnumConstraint:
     """The allowed values of a parameter.
 
-    If `case_sensitive` is False, a text that differs from an allowed value only in case is changed to this
+    If `case_sensitive` is False, a string that differs from an allowed value only in case is changed to this
     value.
     """
 
@@ -101,7 +101,6 @@ def read_parameter(name: str, schema: Any, required: bool) -> ToolParameter:
 
 
 def _find_cardinality(schema: Mapping[str, Any]) -> tuple[Mapping[str, Any], Cardinality]:
-    """Return the schema of a single value of the parameter, and the parameter's cardinality."""
     types = type_names(schema)
     items, extra = schema.get("items"), schema.get("additionalProperties")
     if types == ["array"] and isinstance(items, Mapping):
@@ -164,7 +163,7 @@ def _write_schema(parameter: ToolParameter) -> dict[str, Any]:
 def _convert_listed(value: Any, kind: ValueKind) -> Any:
     """Return an allowed value, converted to the kind of the parameter.
 
-    The conversion is needed because an enum may list a number as text.
+    An enum may list a number as a string.
     """
     if kind not in (ValueKind.INTEGER, ValueKind.NUMBER) or not isinstance(value, str):
         return value

@@ -75,7 +75,6 @@ def _unwrap_partial(function: Any) -> Any:
 
 
 def _find_called(target: Any) -> Any:
-    """Return the function that Python runs when a class or a callable object is called."""
     if isinstance(target, type):
         return target.__init__  # type: ignore[misc]  # only its hints are read; it is not called
     return target if inspect.isroutine(target) else type(target).__call__
@@ -127,7 +126,9 @@ def _declare_parameter(
 
 
 def _move_definitions_up(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema with the `$defs` of inner schemas moved to the top, where references point."""
+    """Return the schema with the `$defs` of inner schemas moved to the top, because references point
+    there.
+    """
     shared: dict[str, Any] = {}
     waiting: list[Any] = [schema]
     while waiting:
@@ -160,9 +161,9 @@ _FIELD = re.compile(r":[a-z]+[^:\n]*:")
 
 @dataclass(slots=True)
 class _Docstring:
-    """The parts of a docstring.
+    """The sections of a docstring.
 
-    `summary` is the text above the first section or field. `parameters` maps parameter names to descriptions.
+    `summary` stands above the first section or field. `parameters` maps parameter names to descriptions.
     """
 
     summary: str = ""
@@ -187,7 +188,9 @@ def _read_docstring(text: str) -> _Docstring:
 
 
 def _find_sections(lines: list[str]) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield the line number of each section's title, the title in lower case, and the section's lines."""
+    """Yield each section of a docstring: the line number of the title, the title in lower case, and the
+    lines.
+    """
     starts = [at for at in range(len(lines)) if _read_title(lines, at)]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=False):
         title = _read_title(lines, start) or ""
@@ -248,7 +251,7 @@ def _read_sphinx_fields(lines: list[str]) -> dict[str, str]:
 
 
 def _join_lines(lines: list[str], *, paragraphs: bool = False) -> str:
-    """Join lines to running text.
+    """Join lines to one string.
 
     If `paragraphs` is True, blank lines separate paragraphs. Otherwise blank lines are removed.
     """
@@ -308,10 +311,10 @@ def _convert_hint(hint: Any, above: tuple[type, ...] = ()) -> dict[str, Any]:
 
 
 def _read_annotation(extras: tuple[Any, ...]) -> dict[str, Any]:
-    """Return a schema with the description from the metadata of `Annotated`.
+    """Return a schema with the description from the metadata of `Annotated`, or `{}` when there is no
+    description.
 
-    Return `{}` when there is no description. The description is a text, or the attribute `description` or
-    `documentation` of a metadata object.
+    The description is a string, or the attribute `description` or `documentation` of a metadata object.
     """
     for extra in extras:
         text = extra if isinstance(extra, str) else getattr(extra, "description", None)
@@ -411,7 +414,7 @@ def _record_schema(hint: type, above: tuple[type, ...]) -> dict[str, Any]:
 def _is_required(record: type, hint: Any) -> bool:
     """Return True when a field without a default is required.
 
-    A TypedDict can say so for each field (`Required`, `NotRequired`) or for all fields (`total`).
+    A TypedDict declares this for each field (`Required`, `NotRequired`) or for all fields (`total`).
     """
     origin = typing.get_origin(hint)
     if origin in (typing.Required, typing.NotRequired):

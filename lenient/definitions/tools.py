@@ -21,8 +21,7 @@ class ToolDefinition:
     """A tool's name, description and parameters.
 
     `schema` is the JSON Schema of the whole arguments object, or None for a definition declared in Python.
-    `compiled` is a cache that `lenient.coerce.compiled_tool` fills on first use. Comparisons ignore the
-    cache.
+    `compiled` is a cache, which comparisons ignore.
     """
 
     name: str
@@ -58,7 +57,7 @@ class ToolDefinition:
 
     @classmethod
     def from_openai(cls, tool: Mapping[str, Any]) -> ToolDefinition:
-        """Read a function tool of OpenAI's chat or Responses API. The tool may use strict mode.
+        """Read a function tool of OpenAI's chat or Responses API.
 
         Raises ToolDefinitionError for an unusable `tool`.
         """
@@ -85,8 +84,8 @@ class ToolDefinition:
     ) -> ToolDefinition:
         """Read a Python function or method: its signature, type hints, defaults and docstring.
 
-        `name` and `description` replace those of the function. `without` contains names of parameters that
-        the caller fills in. The definition leaves these parameters out. Raises ToolDefinitionError for an
+        `name` and `description` replace those of the function. `without` contains the names of parameters
+        that the definition leaves out, because the caller fills them in. Raises ToolDefinitionError for an
         object without a signature.
         """
         declared = signatures.read_function(function, without)
@@ -109,18 +108,17 @@ class ToolDefinition:
     def to_anthropic(self, *, defaults: bool = False) -> dict[str, Any]:
         """Write this definition in the format of the Anthropic Messages API.
 
-        The output contains declared defaults only if `defaults` is True. `ToolCallRequest.with_defaults` can
-        apply the defaults after the tool call. A definition read from an output without defaults has no
-        defaults.
+        The output contains declared defaults only if `defaults` is True. `ToolCallRequest.with_defaults` of
+        the complete definition can add defaults after the tool call.
         """
         return exports.to_anthropic(self.name, self.description, self._write_schema(defaults))
 
     def to_openai(self, *, strict: bool = False, defaults: bool = False) -> dict[str, Any]:
         """Write this definition in the format of OpenAI chat completions.
 
-        `strict` closes every object, requires every field and makes the optional fields nullable. With
-        `strict`, ToolDefinitionError is raised when strict mode cannot express this definition. `defaults` is
-        explained in `to_anthropic`. Strict mode allows no defaults.
+        `strict` closes every object, requires every field, makes the optional fields nullable and allows no
+        defaults. ToolDefinitionError is raised when strict mode cannot express this definition. `defaults` is
+        explained in `to_anthropic`.
         """
         return exports.to_openai(self.name, self.description, self._write_schema(defaults), strict=strict)
 
@@ -185,11 +183,10 @@ class ToolCatalog:
 
     @classmethod
     def load(cls, source: str | Path | Mapping[str, Any] | list[Any]) -> ToolCatalog:
-        """Return the catalog in a file, in JSON text, or in decoded declarations of any provider.
+        """Return the catalog in a file, in a JSON string, or in decoded declarations of any provider.
 
-        A string that is empty or begins with `{` or `[` is JSON text. Any other string is a path. Raises
-        ToolDefinitionError with a message of one sentence. If a file was read, the message contains the file
-        name.
+        A string that is empty or begins with `{` or `[` is JSON. Any other string is a file path. Raises
+        ToolDefinitionError with a message of one sentence. For a file, the message contains the file name.
         """
         if not isinstance(source, (str, Path)):
             return cls.from_definitions(map(_define_tool, declarations.read_declarations(source)))
@@ -208,7 +205,7 @@ class ToolCatalog:
             raise ToolDefinitionError(f"{path}: {reason}") from None
 
     def get(self, name: str | None) -> ToolDefinition | None:
-        """Return the definition of the tool with that name, or None when the catalog has no such tool."""
+        """Return the definition of the tool `name`, or None when the catalog has no such tool."""
         return self.tools.get(name) if name is not None else None
 
     def __iter__(self) -> Iterator[ToolDefinition]:

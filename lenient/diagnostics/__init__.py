@@ -1,4 +1,4 @@
-"""Diagnostics of the parser as data. The property `message` returns an English text for people."""
+"""Diagnostics of the parser as data. The property `message` returns English sentences."""
 
 from __future__ import annotations
 
@@ -16,29 +16,31 @@ MAX_FINDINGS = 10_000
 _MAX_PATH = 1_000
 _MAX_KEY = 100
 _SPELLED = frozenset({"enum_out_of_range", "json_parse_error", "unknown_tool"})
-"""Errors whose detail has no parameter name, because existing logs spell these errors without the name."""
+"""Errors whose detail has no parameter name, for compatibility with existing logs."""
 _NAMED = frozenset({"missing_required", "null_not_allowed"})
 """Errors whose detail is only the parameter name."""
 _ODD_NAME, _ESCAPED = compile_regex(r'\["((?:[^"\\]|\\.)*+)"\]'), re.compile(r"\\(.)")
 _ITEM = compile_regex(r'("(?:[^"\\]|\\.)*+")|\[\d+\]')
 
 Path = tuple["Path", str | int] | None
-"""The path of a value, innermost step last: `((None, "filters"), 2)` is `$.filters[2]`. None is the root."""
+"""The position of a value in the arguments, with the innermost key or index last.
+
+`((None, "filters"), 2)` is `$.filters[2]`, and None is the root.
+"""
 
 
 class TooManyFindingsError(Exception):
-    """Raised for a text that needs more than `MAX_FINDINGS` repairs.
-
-    `parse_arguments` catches this error.
+    """Raised for arguments that need more than `MAX_FINDINGS` repairs. `parse_arguments` catches this
+    error.
     """
 
 
 class Diagnostic(NamedTuple):  # creating a frozen dataclass takes five times as long
     """One diagnostic of the parser. `code` is a key of `CODES`.
 
-    `path` is `$` for the root, or for example `$.filters[2].name`. `start`/`end` is a half-open span of
-    characters in the raw text, or None when the position is unknown. `found` is the original text and
-    `became` is the text after the repair. Both texts have at most 100 characters.
+    `path` is the position of the value: `$` for the root, or for example `$.filters[2].name`. `start`/`end`
+    is a half-open span of characters in the raw arguments, or None when the span is unknown. `found` is the
+    original excerpt and `became` is the excerpt after the repair. Both have at most 100 characters.
     """
 
     code: str
@@ -66,8 +68,7 @@ class Diagnostic(NamedTuple):  # creating a frozen dataclass takes five times as
     def text(self) -> str:
         """The diagnostic as `code:detail`, or as `code` when there is no detail.
 
-        `parse_error` and `parse_warning` use this spelling. The detail of an error begins with the name of
-        the parameter, as `name_parameter` returns the name.
+        The detail of an error begins with the name of the parameter, as `name_parameter` returns it.
         """
         detail = self.detail
         if self.path != "$" and self.severity is Severity.ERROR and self.code not in _SPELLED:
@@ -119,14 +120,14 @@ class Findings:
 
 
 def shorten(text: str, limit: int = MAX_FOUND) -> str:
-    """Return the text cut to `limit` characters. A text that was cut ends with an ellipsis."""
+    """Return a string cut to `limit` characters. A string that was cut ends with an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def render_path(path: Path) -> str:
-    """Return a path as text: `$.filters[2]["odd key"]`.
+    """Return the position of a value in the arguments as `$.filters[2]["odd key"]`.
 
-    A key has at most 100 characters, and the path has at most 1,000 characters.
+    Each key has at most 100 characters, and the result has at most 1,000 characters.
     """
     if path is not None and path[0] is None:
         return join_path("$", path[1])
@@ -138,9 +139,9 @@ def render_path(path: Path) -> str:
 
 
 def name_parameter(path: str) -> str:
-    """Return the parameter name for a path: `limit`, or `filters[*].name` for any item of a list.
+    """Return the parameter name for the position of a value: `limit`, or `filters[*].name` for any list item.
 
-    Item positions are left out, so that the same error has the same name in every call.
+    Item numbers are left out, so that the same error has the same name in every tool call.
     """
     below = path.removeprefix("$").removeprefix(".")
     odd = _ODD_NAME.fullmatch(below)
@@ -150,7 +151,7 @@ def name_parameter(path: str) -> str:
 
 
 def join_path(path: str, step: str | int) -> str:
-    """Append one step to a rendered path."""
+    """Append one key or index to the result of `render_path`."""
     if isinstance(step, str) and step.isidentifier() and len(step) <= _MAX_KEY:
         joined = f"{path}.{step}"
     else:
@@ -167,7 +168,7 @@ def _render_step(step: str | int) -> str:
 
 
 def join_diagnostics(diagnostics: Iterable[Diagnostic]) -> str | None:
-    """Join the texts of diagnostics with `; `. Return None when there are no diagnostics."""
+    """Join diagnostics with `; `. Return None when there are no diagnostics."""
     return "; ".join(diagnostic.text for diagnostic in diagnostics) or None
 
 
@@ -192,13 +193,13 @@ REASONS: Mapping[str, str] = {
 }
 
 FORBIDDEN_HINT = "The definition forbids it: additionalProperties is false."
-"""The hint of `unknown_parameter` if the definition forbids undeclared fields. The value is kept anyway."""
+"""The hint of `unknown_parameter` if the definition forbids undeclared fields. The value is not removed."""
 
 
 class UnreadableError(Exception):
-    """Raised for a text that cannot be repaired without inventing content.
+    """Raised for arguments that cannot be repaired without inventing content.
 
-    `position` is the offset of the unreadable text. `reason` is the detail of the diagnostic
+    `position` is the offset of the unreadable characters. `reason` is the detail of the diagnostic
     `json_parse_error`.
     """
 

@@ -1,10 +1,10 @@
-"""The diagnostic codes of the parser: stage, severity, meaning, reason to care, and a tested example.
+"""The diagnostic codes of the parser: stage, severity, meaning, consequences, and a tested example.
 
 A code names the defect in the input and is never reused. The severity tells how certain the interpretation
 is: `note` = the meaning is provably unchanged, `warning` = a guess, `error` = rejected. A `lossy` code means
-that meaning was lost or invented: ask the user before you run a tool on such arguments.
+that meaning was lost or invented: ask the user before you call a tool with such arguments.
 
-The text `"true"` becomes true, with or without a definition. Without a definition this conversion is a guess,
+The string "true" becomes true, with or without a definition. Without a definition this conversion is a guess,
 so the severity is always a warning.
 """
 
@@ -28,10 +28,7 @@ class Stage(StrEnum):
 
 
 class Severity(StrEnum):
-    """How certain the interpretation of a text is.
-
-    The members are in order, from the mildest severity to the worst.
-    """
+    """How certain an interpretation is, from the mildest severity to the worst."""
 
     NOTE = "note"
     WARNING = "warning"
@@ -363,6 +360,6 @@ _CHECK_ROWS = (
 )  # fmt: skip
 
 RETIRED = frozenset({"timestamp_truncated_to_microseconds"})
-"""The codes of earlier versions, which stores may still contain. Retired codes are never used again."""
+"""The codes of earlier versions, which stores may still contain. They are never used again."""
 
 CODES: Mapping[str, Code] = _index_rows(*_UNWRAP_ROWS, *_REPAIR_ROWS, *_COERCE_ROWS, *_CHECK_ROWS)

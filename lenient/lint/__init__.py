@@ -1,4 +1,4 @@
-"""Lint of tool definitions: finds problems that make models fail on a tool, and suggests a fix for each
+"""Lint of tool definitions: finds problems that cause wrong tool calls, and suggests a fix for each
 problem.
 """
 
@@ -27,8 +27,7 @@ _MAX_FINDINGS = 1_000
 def definition_findings(subject: ToolDefinition | ToolCatalog) -> tuple[DefinitionFinding, ...]:
     """Return the findings about a tool or a catalog. Return at most 1,000 findings for each tool's schema.
 
-    Findings about several tools come first. The findings about each single tool follow, in the order of the
-    tool's definition.
+    Findings about several tools come first, then the findings about each tool in the order of its definition.
     """
     if isinstance(subject, ToolDefinition):
         return tuple(_check_tool(subject))
@@ -89,7 +88,7 @@ _MOST = 100  # maximum number of edits per definition
 
 
 def apply_edits(definition: ToolDefinition) -> tuple[ToolDefinition, tuple[DefinitionFinding, ...]]:
-    """Return the definition with the suggested edits of its parameters, and the findings that the edits fix.
+    """Return the definition with the suggested edits, and the findings that the edits fix.
 
     Only warnings and errors whose suggestion is a JSON merge patch are applied. The name of the tool stays.
     An edit that does not fix its finding, for example inside a shared `$ref`, is left out.

@@ -1,8 +1,8 @@
-"""The lint codes: the problem, the reason why models fail, advice, and a tested example.
+"""The lint codes: the problem, the reason why it causes wrong tool calls, advice, and a tested example.
 
-The severity tells how certain the harm is. `error` = providers reject the definition, or no call can fit the
-definition. `warning` = models measurably fail more often. `note` = the definition could be better. Codes are
-never reused.
+The severity tells how certain the harm is. `error` = providers reject the definition, or no tool call can fit
+the definition. `warning` = models measurably fail more often. `note` = the definition could be better. Codes
+are never reused.
 """
 
 # ruff: noqa: E501  a row of the table is read across: what is wrong on one line, the reason on the next
@@ -29,7 +29,6 @@ class DefinitionCode:
 
 
 def _tool(schema: Any = None, *, required: bool = False, name: str = "value", **more: Any) -> dict[str, Any]:
-    """Return an example declaration with one parameter, or without parameters when `schema` is None."""
     parameters: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
     if schema is not None:
         parameters["properties"][name] = schema
@@ -150,11 +149,12 @@ DEFINITION_CODES: Mapping[str, DefinitionCode] = {row.name: row for row in _ROWS
 
 @dataclass(frozen=True, slots=True)
 class DefinitionFinding:
-    """One problem in one part of a tool definition.
+    """One problem in a tool definition.
 
-    `path` is `$` for the arguments object, or for example `$.filters.year` for an inner field. For the tool's
-    name and description, `path` is None. `suggested` is a JSON merge patch (RFC 7396) for the schema at the
-    path, or for the tool if the path is None. If only a person can decide, `suggested` is a sentence.
+    `path` is the position in the schema: `$` for the arguments object, or for example `$.filters.year` for an
+    inner field. For the tool's name and description, `path` is None. `suggested` is a JSON merge patch (RFC
+    7396) for the schema at this position, or for the tool if `path` is None. If only a person can decide,
+    `suggested` is a sentence.
     """
 
     code: str
@@ -178,7 +178,7 @@ class DefinitionFinding:
 
 @dataclass(frozen=True, slots=True)
 class LintFinding:
-    """A finding of one check; the caller adds the tool and the path."""
+    """A finding without the tool and the position, which the caller adds."""
 
     code: str
     detail: str | None = None

@@ -1,7 +1,7 @@
-"""Rules of the lint: finds names, descriptions, types, fields and values that make models fail.
+"""Rules of the lint: finds names, descriptions, types, fields and values that cause wrong tool calls.
 
-A description may state constraints that the schema does not declare. Linear-time patterns find such
-constraints. Doubtful findings are not reported.
+Linear-time patterns find constraints that a description states but the schema does not declare. Doubtful
+findings are not reported.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def check_description(place: SchemaPlace) -> Iterator[LintFinding]:
-    """Yield the findings about the name and the description of one part of the schema."""
+    """Yield the findings about the name and the description at one position in the schema."""
     described = _find_description(place)
     if not described.strip():
         if place.name is not None:
@@ -93,10 +93,9 @@ def check_description(place: SchemaPlace) -> Iterator[LintFinding]:
 
 
 def _find_description(place: SchemaPlace) -> str:
-    """Return the description of a part.
+    """Return the description at a position in the schema.
 
-    If the part has no description, return the description of the reference's target, or '' when there is
-    none.
+    If the description is missing, return the description of the reference's target, or '' when there is none.
     """
     for schema in (place.own, place.schema):
         if isinstance(schema.get("description"), str):
@@ -134,7 +133,7 @@ def _check_free_text(name: str, described: str) -> Iterator[LintFinding]:
 
 
 def find_listed_values(described: str) -> list[str]:
-    """Return the allowed values that a description lists. Return [] when other values may be allowed, too."""
+    """Return the allowed values that a description lists, or [] when other values may be allowed, too."""
     for listing in _LISTED.finditer(described):
         text = listing.group(1).strip()
         after = described[listing.end() : listing.end() + 4]
@@ -165,7 +164,9 @@ _FIELDS = {
 
 
 def check_schema(place: SchemaPlace, root: Mapping[str, Any]) -> Iterator[LintFinding]:
-    """Yield the findings about one part of the schema. `root` is the document that contains the `$defs`."""
+    """Yield the findings about one position in the schema. `root` is the document that contains the
+    `$defs`.
+    """
     schema = place.schema
     yield from (LintFinding("keyword_unsupported", keyword) for keyword in place.unsupported)
     yield from _check_type(place)
@@ -215,7 +216,7 @@ def _check_object(place: SchemaPlace) -> Iterator[LintFinding]:
 
 
 def clean_name(name: str) -> str:
-    """Return the most similar name that providers accept."""
+    """Return the most similar tool name that providers accept."""
     return re.sub(r"[^a-zA-Z0-9_-]+", "_", name).strip("_")[:64] or "unnamed"
 
 
@@ -250,8 +251,8 @@ def _check_values(place: SchemaPlace, root: Mapping[str, Any]) -> Iterator[LintF
 def _suggest_default(place: SchemaPlace, root: Mapping[str, Any]) -> dict[str, Any]:
     """Return a JSON merge patch for a default that does not fit its schema.
 
-    The patch replaces the default with the converted value. If no conversion is possible, the patch removes
-    the default.
+    The patch replaces the default with the converted value, or removes the default if no conversion is
+    possible.
     """
     try:
         json.dumps(place.schema["default"])

@@ -46,7 +46,7 @@ def make_atomic(pattern: str) -> str:
 
 
 def _measure_item(pattern: str, at: int) -> int:
-    """Return the length of the escape, the character set or the character that begins at the offset `at`."""
+    """Return the length of the escape, character set or character that begins at the offset `at`."""
     if pattern[at] == "\\":
         return 2
     if pattern[at] != "[":

@@ -1,7 +1,7 @@
 """Reads one member of an object: its key, its colon, and the start of its value.
 
-Missing or misplaced quotes of keys and missing colons are repaired. A member is left out if the text ends
-within the member.
+Missing or misplaced quotes of keys and missing colons are repaired. A member that the end of the input cuts
+off is left out.
 """
 
 from __future__ import annotations
@@ -71,7 +71,6 @@ def read_member(reading: ScanState, frame: OpenContainer) -> None:
 
 
 def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
-    """Read and return the key at the current position, or None when the text ends within the key."""
     start = reading.position
     if reading.text[start] not in CLOSING_QUOTES and (words := _find_narration(reading, frame)) is not None:
         reading.report("stray_text_dropped", start, words, found=reading.text[start:words])
@@ -102,7 +101,6 @@ def _read_key(reading: ScanState, frame: OpenContainer) -> str | None:
 
 
 def _read_bare_key(reading: ScanState, frame: OpenContainer, start: int) -> str | None:
-    """Read and return the key without quotes at `start`, or None when the text ends within the key."""
     match = _BARE_KEY.match(reading.text, start)
     if match is None:
         raise UnreadableError("unexpected_character", start)
@@ -136,7 +134,6 @@ def _find_narration(reading: ScanState, frame: OpenContainer) -> int | None:
 
 
 def _read_quoted_key(reading: ScanState, frame: OpenContainer, start: int) -> str | None:
-    """Read and return the quoted key at the current position, or None when the text ends within the key."""
     at = reading.position
     if reading.text.startswith(reading.text[at], at + 1) and _EXTRA_FIRST.match(reading.text, at):
         _pass_extra_quote(reading)
@@ -165,7 +162,6 @@ def _pass_extra_quote(reading: ScanState) -> None:
 
 
 def _read_misquoted_key(reading: ScanState, repair: _MisquotedKey) -> str:
-    """Report the repair of a key with wrong quotes. Move past the key and return its name."""
     reading.report(
         repair.code, repair.start, repair.end, found=reading.text[repair.start : repair.end] or None
     )
@@ -177,7 +173,7 @@ def _read_misquoted_key(reading: ScanState, repair: _MisquotedKey) -> str:
 def _pass_colon(reading: ScanState, frame: OpenContainer, start: int) -> bool:
     """Read the colon after a key.
 
-    Return False when the value is missing. Null was then stored instead of the value.
+    Return False when the value is missing and null was stored instead.
     """
     text, at = reading.text, reading.position
     sign = text[at]
@@ -217,7 +213,7 @@ def _has_comma_before(frame: OpenContainer) -> bool:
 def _put_missing_value(reading: ScanState, frame: OpenContainer, start: int) -> None:
     """Store null for a key without a value.
 
-    Raises UnreadableError when the text at `start` is a number, or a single word in braces, and not a key.
+    Raises UnreadableError when a number, or a single word in braces, is at `start` instead of a key.
     """
     number = reading.text[start].isdigit()  # digits after a decimal comma are not a key
     if number or (not frame.children and _holds_no_key(reading.text, start, reading.position)):
@@ -258,7 +254,6 @@ class _MisquotedKey(NamedTuple):
 
 
 def _read_key_without_first_quote(text: str, end: int) -> bool:
-    """Return True when a closing quote and a colon follow the bare name that ends at `end`."""
     return _LAST_QUOTE.match(text, end) is not None
 
 
@@ -267,9 +262,8 @@ def _read_key_with_colon_inside(
 ) -> _MisquotedKey | None:
     """Return the key if the quoted string from `start` to `after` wrongly includes the colon.
 
-    Return None when the string itself is the key. The string is the key if a colon follows the string, or if
-    no value follows the inner colon. The string is also the key if `declared` has names but lacks the name
-    before the inner colon.
+    Return None when the string itself is the key: a colon follows the string, no value follows the inner
+    colon, or `declared` has names but lacks the name before the inner colon.
     """
     inside = _COLON_INSIDE.match(text, start + 1)
     if inside is None or inside.end() > after or _COLON.match(text, after):
@@ -293,7 +287,7 @@ def _read_key_with_colon_inside(
 
 
 def _holds_no_key(text: str, start: int, end: int) -> bool:
-    """Return True when an object begins with `text[start:end]` and this text is no key, as in a set."""
+    """Return True when `text[start:end]` begins an object but is no key, as in a set."""
     sign = text[end : end + 1]
     if ":" in text[start:end]:
         return False
@@ -301,8 +295,8 @@ def _holds_no_key(text: str, start: int, end: int) -> bool:
 
 
 def _find_colon(text: str, at: int) -> str | None:
-    """Return the sign that acts as the colon at `at` (such as `:`, `::`, `=` or `=>`), or None without such a
-    sign.
+    """Return the sign that acts as the colon at `at` (such as `:`, `::`, `=` or `=>`), or None when there is
+    none.
     """
     match = _WRITTEN_COLON.match(text, at)
     return match.group() if match else None

@@ -1,10 +1,10 @@
-"""Finds the interpretation of a broken text that needs the fewest repairs.
+"""Finds the interpretation of broken JSON that needs the fewest repairs.
 
 An interpretation decides where each string ends, and which brackets, commas, colons and quotes are added,
-skipped or replaced. The result must be one JSON value. The search follows all interpretations in parallel
-through the text. Interpretations with the same open brackets at the same offset are merged. Each repair has a
-cost. A name that the definition declares for another object also has a cost. The number of interpretations is
-limited, so the search takes linear time.
+skipped or replaced. The result must be one JSON value. The search follows all interpretations in parallel.
+Interpretations with the same open brackets at the same offset are merged. Each repair has a cost. A name that
+the definition declares for another object also has a cost. The number of interpretations is limited, so the
+search takes linear time.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ _WORDS = re.compile(r"[ /\[]")
 _NO_TEXT = re.compile(
     rf"[\s,{COLONS}{{}}\[\]()\"'“”`=;]|(?:true|false|null|True|False|None)\b|-?\d[\d.eE+\-]*+\s*+[,}}\]]"
 )
-"""A text without its opening quote cannot begin with these characters or words."""
+"""A string without its opening quote cannot begin with these characters or words."""
 _ANY_QUOTE = f"[{''.join(sorted({*''.join(CLOSING_QUOTES.values())}))}]"
 _STRUCTURE = re.compile(rf"[\"“”{{}}\[\]{COLONS}]")
 
@@ -106,7 +106,7 @@ def _ignore_report(*_: object, **__: object) -> None:
 
 
 class Phase(IntEnum):
-    """The part of the JSON text that must come next."""
+    """The element of the JSON that must come next."""
 
     VALUE = 0  # a value after a colon, or the outermost value
     FIRST_KEY = 1
@@ -128,7 +128,7 @@ _BEFORE_VALUE = (Phase.COLON, *_VALUE_DUE)
 class Repair(NamedTuple):
     """A repair at the offset `at`.
 
-    `what` is the code of the diagnostic. `sign` is the added character.
+    `what` is the diagnostic code. `sign` is the added character.
     """
 
     at: int
@@ -153,14 +153,16 @@ class ChosenReading(NamedTuple):
 
 
 _Shape = tuple[str, int, str]
-"""The kind of an item, the names in an item that is an object, and the kind of the content of an array."""
+"""The kind of an item, the field names if the item is an object, and the kind of the content if it is an
+array.
+"""
 
 
 class _Frame:
     """An open bracket and its content so far.
 
-    All interpretations in which this bracket is open share the frame. `names` has a bit for each name of the
-    object. `shape` describes the first item of the array. `sent` is False when the opening bracket was
+    All interpretations in which this bracket is open share the frame. `names` has a bit for each field name
+    of the object. `shape` describes the first item of the array. `sent` is False when the opening bracket was
     missing.
     """
 
@@ -190,7 +192,7 @@ class _Frame:
         return _Frame(self.kind, self.node, self.fields, self.outer, self.sent, self.names | bit)
 
     def with_item(self, shape: _Shape) -> tuple[_Frame, float]:
-        """Return this array with one more item, and the cost that arises if the item differs from the first
+        """Return this array with one more item. Also return a cost if the item differs from the first
         item.
         """
         if self.shape is None:
@@ -205,7 +207,7 @@ class _Frame:
 
 
 class _State(NamedTuple):
-    """One interpretation of the text up to the current offset.
+    """One interpretation of the input up to the current offset.
 
     `slot` is the definition of the next value. `layout` is a hash of the values and brackets so far.
     Interpretations with the same layout give the same value. `lost` is True when characters are missing
@@ -253,9 +255,9 @@ def _holds_doubtful_string(state: _State) -> bool:
 
 
 def find_reading(text: str, start: int, node: Node | None, *, opened: bool) -> ChosenReading | None:
-    """Return the interpretation of the text from `start` on that needs the fewest repairs.
+    """Return the interpretation of the input from `start` on that needs the fewest repairs.
 
-    Return None when every interpretation needs too many repairs, or when the text is too long. `node` is the
+    Return None when every interpretation needs too many repairs, or when the input is too long. `node` is the
     definition of the value. `opened` means that the opening brace of the value is missing.
     """
     if len(text) - start > MAX_LENGTH:
@@ -288,7 +290,7 @@ _Key = tuple[Phase, int, int, bool]
 
 
 class _Search:
-    """The search in one text.
+    """The search in one input.
 
     `at` is the offset of the current character, and `after` is the next offset.
     """
@@ -312,8 +314,6 @@ class _Search:
     def run(self, *, opened: bool) -> tuple[_State, int, bool] | None:
         """Return the best interpretation, the end of the value, and True when another interpretation is
         equally good.
-
-        The search starts with a low cost limit, because few interpretations have a low cost.
         """
         best = None
         for bound in _BOUNDS:
@@ -434,7 +434,7 @@ class _Search:
     def name_after(self, at: int) -> str | None:
         """Return the name of the key at `at`, with or without quotes.
 
-        Return None when the text at `at` is not a key with a colon.
+        Return None when there is no key with a colon at `at`.
         """
         key = _SURE_KEY.match(self.text, at)
         return None if key is None else key[key.lastindex or 0]
@@ -578,7 +578,7 @@ class _Search:
         return end
 
     def names_due(self, frame: _Frame | None) -> list[str]:
-        """Return the names that the surrounding objects declare and that have no value yet."""
+        """Return the field names that the surrounding objects declare and that have no value yet."""
         names: list[str] = []
         while frame is not None:
             names_read = frame.names
@@ -750,7 +750,9 @@ class _Search:
         states[key] = better
 
     def finish_before_rest(self, state: _State, end: int) -> None:
-        """Keep an interpretation whose value ends at the offset `end`. Text after the value adds a cost."""
+        """Keep an interpretation whose value ends at the offset `end`. Anything after the value adds a
+        cost.
+        """
         text, rest, closers = self.text, self.pass_gap(end), 0
         while rest < len(text) and text[rest] in "}])｝］":
             closers += text[rest] != ")"  # `)` may belong to a call around the value, so it adds no cost
@@ -786,7 +788,7 @@ class _Search:
     def close_all(self, state: _State, cost: float, further: float) -> None:
         """Close all brackets before the current offset.
 
-        Closing the first bracket costs `cost`, and closing every other bracket costs `further`.
+        The innermost bracket costs `cost`, and every other bracket costs `further`.
         """
         current: _State | None = state
         while current is not None and current.phase is not Phase.DONE:

@@ -1,4 +1,6 @@
-"""The state of one scan: the text, the position, the open brackets with their values, and the diagnostics."""
+"""The progress of one scan: the input, the position, the open brackets with their values, and the
+diagnostics.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ _ROLES = {"}": StringRole.MEMBER, "]": StringRole.ITEM, ")": StringRole.ITEM}
 class OpenContainer:
     """An object or array whose closing bracket has not been read yet.
 
-    `close` is `}`, `]` or `)`, even if the opening bracket was full-width or wrong.
+    `close` is `}`, `]` or `)`, even if the opening bracket was full-width or of another kind.
     """
 
     __slots__ = (
@@ -50,7 +52,10 @@ class OpenContainer:
         self.where: str | None = None  # the path of the container, computed on first use
 
     def current_path(self) -> str:
-        """Return the path of the current member or item. Between members, return the container's path."""
+        """Return the position of the current member or item in the arguments.
+
+        Between members, return the position of the container.
+        """
         step = self.key if self.close == "}" else len(self.items)
         return (self.where or "$") if step is None else join_path(self.where or "$", step)
 
@@ -134,7 +139,7 @@ class ScanState:
     def read_string(self, role: StringRole) -> tuple[str, StringEnd]:
         """Read the string that opens at the current position and move past the string.
 
-        Return its text and end.
+        Return its content and end.
         """
         text, end = self.strings.read_string(self.position, self.string_place(role))
         self.position = end.after
@@ -177,7 +182,7 @@ class ScanState:
     def drop_member(self, frame: OpenContainer, start: int, end: int | None = None) -> None:
         """Leave out and report a member from `start` that is cut off.
 
-        The member is cut off at `end`, or at the end of the text if `end` is None.
+        The member is cut off at `end`, or at the end of the input if `end` is None.
         """
         end = len(self.text) if end is None else end
         frame.key = None
@@ -199,7 +204,9 @@ class ScanState:
         detail: str | None = None,
         hint: str | None = None,
     ) -> None:
-        """Add a diagnostic for `text[start:end]`, with the span in the raw text and the current path."""
+        """Add a diagnostic for `text[start:end]` and the current value, with the span in the raw
+        arguments.
+        """
         if self.piece.parent is not None:
             start, end = self.piece.raw_span(start, end)
         if found is not None and len(found) > MAX_FOUND:
@@ -214,12 +221,12 @@ class ScanState:
 
 
 def duplicate_code(earlier: Any, later: Any) -> str:
-    """Return the diagnostic code for a key that was sent twice, with these two values."""
+    """Return the diagnostic code for a key that was sent twice with these two values."""
     return "repeated_member" if same_json(earlier, later) else "duplicate_key"
 
 
 def scalar_text(value: Any) -> str | None:
-    """Return a scalar as text for a diagnostic, or None for a container.
+    """Return a scalar as a string for a diagnostic, or None for a container.
 
     A string stays unchanged. Other scalars become JSON.
     """

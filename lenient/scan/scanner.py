@@ -1,8 +1,7 @@
-"""Reads one value from broken text, with the span of each part and a diagnostic for each repair.
+"""Reads one value from broken JSON, with the span of each inner value and a diagnostic for each repair.
 
-The text is read in one pass from left to right. If brackets or quotes were in doubt, `second_pass` reads the
-text again. A stack of open brackets replaces recursion. The definition helps to distinguish keys from text.
-Valid JSON is read without any repair.
+The input is read once, from left to right. If brackets or quotes were in doubt, `second_pass` reads the input
+again. The definition helps to distinguish keys from strings.
 """
 
 from __future__ import annotations
@@ -55,10 +54,10 @@ def scan_value(
 ) -> ScanResult:
     """Read one value of `piece.text` from the offset `start` on, and add the repairs to `findings`.
 
-    `node` is the definition of the value, and `path` is the value's path in diagnostics. `opened` means that
-    the opening brace is missing and `start` is the offset of the first key. `strict` means that the value is
-    valid JSON, so each string ends at the first unescaped quote. `ahead` is shared by several scans of one
-    text.
+    `node` is the definition of the value, and `path` is the value's position in diagnostics. `opened` means
+    that the opening brace is missing and `start` is the offset of the first key. `strict` means that the
+    value is valid JSON, so each string ends at the first unescaped quote. `ahead` is shared by several scans
+    of one input.
 
     Raises UnreadableError and TooManyFindingsError.
     """
@@ -93,9 +92,9 @@ def scan_value(
 
 
 def _may_be_brackets(error: UnreadableError, text: str) -> bool:
-    """Return True when wrong brackets may explain a failure.
+    """Return True when missing or superfluous brackets may explain a failure.
 
-    A missing value causes all other failures.
+    If not, a missing value is the cause of the failure.
     """
     if error.reason == "no_value":
         return text[error.position : error.position + 1] in QUOTES and not _SET.match(text, error.position)
@@ -188,7 +187,7 @@ def _read_part(reading: ScanState, frame: OpenContainer) -> None:
 
 
 def _find_stray_end(text: str, at: int, frame: OpenContainer) -> int | None:
-    """Return the end of words at `at` that are neither a member nor an item. Return None for other text.
+    """Return the end of words at `at` that are neither a member nor an item. Return None for anything else.
 
     In an array, such words must directly follow a string, because other words may be an item.
     """
@@ -204,7 +203,7 @@ def _find_stray_end(text: str, at: int, frame: OpenContainer) -> int | None:
 def _pass_odd_comma(reading: ScanState, frame: OpenContainer, end: int) -> None:
     """Read the characters up to `end` as a comma between two members or items.
 
-    Between items, such characters may be text, so the result is ambiguous.
+    Between items, such characters may belong to a string, so the result is ambiguous.
     """
     at = reading.position
     if frame.close != "}":
@@ -234,9 +233,8 @@ _ROUND = re.compile(r"\s*+,?\s*+\)")
 def _close_bracket(reading: ScanState, frame: OpenContainer, sign: str) -> None:
     """Process the closing bracket `sign` at the current position, and report each repair.
 
-    There are three cases. In the first case, the bracket closes `frame`. In the second case, the bracket is
-    superfluous and is skipped. In the third case, the bracket that closes `frame` is missing. This missing
-    bracket is then added, and the position stays the same.
+    The bracket closes `frame`, or is superfluous and is skipped. If the bracket that closes `frame` is
+    missing, it is added, and the position stays the same.
     """
     close, at = CLOSERS[sign], reading.position
     if not frame.filled and frame.comma >= 0:

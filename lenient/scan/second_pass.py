@@ -1,7 +1,7 @@
 """Reads a value again when brackets or quotes of the value were in doubt.
 
-`lenient.scan.repair_search` chooses the interpretation with the fewest repairs. The chosen interpretation
-replaces the first interpretation if the value differs and fewer repairs are needed.
+`lenient.scan.repair_search` chooses the interpretation with the fewest repairs. It replaces the first
+interpretation if the value differs and fewer repairs are needed.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ _OF_STRINGS = {
 _DOUBTS = _OF_BRACKETS.keys() | _OF_STRINGS.keys()
 _CLOSERS = ("}", "]", ")")
 _OTHERS = {"missing_comma": 0.5}
-"""The costs of the diagnostics of the first interpretation, on the scale of `repair_search`."""
+"""The costs of the first interpretation's diagnostics, on the scale of `repair_search`."""
 _ADDED = {
     "missing_closer", "missing_opener", "missing_comma", "missing_colon", "trailing_comma", "missing_value",
 }  # fmt: skip
-"""Repairs that add a character. The character at the offset of the repair is still read."""
+"""Repairs that add a character and skip none."""
 _COSTS = _OF_BRACKETS | _OF_STRINGS | _OTHERS
 _NOT_SEARCHED = {
     "stray_text_dropped", "code_fence_removed", "string_concatenation", "emphasis_removed", "unquoted_string",
@@ -67,10 +67,10 @@ def is_doubtful(
     node: Node | None,
     ends: Mapping[int, StringEnd],
 ) -> bool:
-    """Return True when the first interpretation of the text may not be the best.
+    """Return True when the first interpretation may not be the best.
 
-    An interpretation is doubtful when brackets or quotes were in doubt, or when the text after the value
-    shows that the value continues. A text that was only cut off is not doubtful.
+    Either brackets or quotes were in doubt, or what follows the value shows that the value continues. Input
+    that was only cut off is not doubtful.
     """
     codes = {diagnostic.code for diagnostic in diagnostics}
     if "string_concatenation" in codes:
@@ -91,7 +91,7 @@ def is_doubtful(
 def _find_quoted_texts(
     text: str, first: ScanResult, node: Node | None, ends: Mapping[int, StringEnd]
 ) -> set[int]:
-    """Return the offsets of arguments that contain many quotes and can only be text, such as code.
+    """Return the offsets of arguments that contain many quotes and can only be strings, such as code.
 
     Such an argument contains no declared name without a value, and no name with a colon.
     """
@@ -148,9 +148,9 @@ def read_again(
 ) -> ScanResult | None:
     """Return the value of a better interpretation, or None to keep the first interpretation.
 
-    `fresh` receives the diagnostics of the better interpretation. `before` is the state of the first
-    interpretation. `first` is the result of the first interpretation, or None when this interpretation
-    failed. If another interpretation is equally good, the diagnostics in `before` report the ambiguity.
+    `fresh` receives the diagnostics of the better interpretation. `first` is the result of the first
+    interpretation, or None when it failed. `before` is the scan of the first interpretation. If another
+    interpretation is equally good, the ambiguity is reported in `before`.
     """
     text, start = fresh.text, fresh.position
     diagnostics = before.findings.items
@@ -185,7 +185,7 @@ def _choose(
     node: Node | None,
     chosen: ChosenReading,
 ) -> ScanResult | None:
-    """Return the second result, or None to keep the first result.
+    """Return the result of the second interpretation, or None to keep the first interpretation.
 
     The first result may then be reported as ambiguous.
     """
@@ -318,9 +318,8 @@ class _Replay:
         return True
 
     def add_sign(self, repair: Repair, start: int) -> None:
-        """Report a sign that is missing before `start`, or a superfluous comma.
-
-        Continue with the corrected text.
+        """Report a sign that is missing before `start`, or a superfluous comma. Continue with the corrected
+        input.
         """
         reading = self.reading
         if repair.what == "trailing_comma":

@@ -1,8 +1,8 @@
 """Reads unambiguous members and items with one regular expression each.
 
-A member or item is read here if it has a simple string or number and the following text proves its end. The
-proof is a comma and the next key, or the closing bracket and the end of the text. The scanner reads all other
-members and items. The scanner would read the unambiguous members and items in the same way, but more slowly.
+A member or item is read here if it has a simple string or number and what follows proves its end. The proof
+is a comma and the next key, or the closing bracket and the end of the input. The scanner reads all other
+members and items.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ W = r"[ \t\r\n]*+"
 _CLEAN = r"\\\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff"
 _ESCAPE = r"\\(?:[\\/bfnrt]|"
 _TEXT = rf"(?!\s*+,[\s\u200b\ufeff]*+[{QUOTES}])"
-"""A comma and a quote must not follow an escaped quote, because the backslash may then end a path."""
+"""A comma and a quote must not follow an escaped quote, because the backslash may then end a Windows path."""
 _DOUBLE = rf"[^\"{_CLEAN}]*+(?:{_ESCAPE}\"{_TEXT})[^\"{_CLEAN}]*+)*+"
 _SINGLE = rf"[^'{_CLEAN}]*+(?:{_ESCAPE}\"|'{_TEXT})[^'{_CLEAN}]*+)*+"
 _NUMBER = r"-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,17}+)?"
@@ -63,7 +63,7 @@ class SimpleContainer(Protocol):
 
 
 class SimpleReader:
-    """Reads the unambiguous members and items of one text.
+    """Reads the unambiguous members and items of one input.
 
     `decode` decodes a string body with escapes or line breaks, and reports the repairs of this body.
     """

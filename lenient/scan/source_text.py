@@ -1,7 +1,7 @@
-"""A text with its position in the raw arguments, and decoded values with their spans in the text.
+"""A string with its position in the raw arguments, and decoded values with their spans in the string.
 
-A repair changes the text. `SourceText` maps each offset of the changed text to the raw arguments, so that a
-diagnostic points to what the model sent.
+After a repair, `SourceText` maps each offset to the raw arguments, so that a diagnostic points to what the
+model sent.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NEW = tuple.__new__  # calling the named tuple takes twice as long
 
 
 class ValueSpan(NamedTuple):
-    """The half-open span of a value in its text, and the spans of its members or items (`children`)."""
+    """The half-open span of a value, and the spans of its members or items (`children`)."""
 
     start: int
     end: int
@@ -29,12 +29,11 @@ class ValueSpan(NamedTuple):
 
 
 class SourceText:
-    r"""A text whose offsets can be mapped to the raw text.
+    r"""A string whose offsets can be mapped to the raw arguments.
 
-    The text is usually the decoded body of a string, `parent.text[start:end]`. The raw text itself has no
-    parent. An escape that was not decoded (`\d`) shifts the mapped offset by one character, but spans stay
-    inside the string. For a text that is not a decoded string, `runs` are the offsets that `find_runs`
-    returns.
+    The string is usually the decoded body of a string value, `parent.text[start:end]`. The raw arguments have
+    no parent. An escape that was not decoded (`\d`) shifts the mapped offset by one character, but spans stay
+    inside the string. For any other content, `runs` are the offsets that `find_runs` returns.
     """
 
     __slots__ = ("_runs", "end", "parent", "start", "text")
@@ -55,7 +54,7 @@ class SourceText:
         self._runs = runs
 
     def to_raw(self, position: int) -> int:
-        """Return the offset in the raw text that corresponds to an offset in this text."""
+        """Return the offset in the raw arguments that corresponds to an offset in this string."""
         piece: SourceText | None = self
         while piece is not None and piece.parent is not None:
             starts, sources = piece.find_runs()
@@ -66,16 +65,15 @@ class SourceText:
         return position
 
     def raw_span(self, start: int, end: int) -> tuple[int, int]:
-        """Return the span in the raw text that covers the span from `start` to `end` in this text."""
+        """Return the span in the raw arguments that covers the span from `start` to `end` in this string."""
         if self.parent is None:
             return start, end
         first = self.to_raw(start)
         return first, max(first, self.to_raw(end))
 
     def find_runs(self) -> tuple[array[int], array[int]]:
-        """Return the offsets at which runs of unescaped characters begin, in this text and in the parent.
-
-        The offsets are computed on the first call, because they are rarely needed.
+        """Return the offsets at which sequences of unescaped characters begin, in this string and in the
+        parent.
         """
         if self._runs is None and self.parent is not None:
             starts, sources = array("q", [0]), array("q", [self.start])
@@ -96,9 +94,9 @@ class SourceText:
 
 
 class LocatedValue(NamedTuple):  # creating a frozen dataclass takes five times as long
-    """A decoded value, the value's span (`mark`) and the text that contains the value (`piece`).
+    """A decoded value, the value's span (`mark`) and the string that contains the value (`piece`).
 
-    `strict` is True when the text is valid JSON. `settled` is True when the value fits the definition
+    `strict` is True when the string is valid JSON. `settled` is True when the value fits the definition
     unchanged. The spans of inner values may then be missing.
     """
 
@@ -114,11 +112,11 @@ class LocatedValue(NamedTuple):  # creating a frozen dataclass takes five times 
         return _NEW(LocatedValue, (self.value[step], children[step], self.piece, self.strict, False))
 
     def text(self) -> str:
-        """Return the text of the value.
+        """Return the value as a string.
 
-        Strings and numbers are returned unchanged. Objects and arrays are returned unchanged when the text is
-        valid JSON. In broken JSON, objects and arrays are serialised again. `true`, `false` and `null` are
-        always serialised again.
+        Strings and numbers are returned as they were sent, and so are objects and arrays in valid JSON. In
+        broken JSON, objects and arrays are serialised again. `true`, `false` and `null` are always serialised
+        again.
         """
         if isinstance(self.value, (dict, list)):
             return (
@@ -129,6 +127,6 @@ class LocatedValue(NamedTuple):  # creating a frozen dataclass takes five times 
         return self.piece.text[self.mark.start : self.mark.end]
 
     def snippet(self) -> str:
-        """Return the first MAX_FOUND + 1 characters of the value's text, for a diagnostic."""
+        """Return the first MAX_FOUND + 1 characters of the value, for a diagnostic."""
         start, end, _ = self.mark
         return self.piece.text[start : min(end, start + MAX_FOUND + 1)]

@@ -1,9 +1,9 @@
-"""Lists the possible ends of a string with their costs.
+"""Lists the possible ends of a string with their costs, for the search for the cheapest interpretation.
 
-The search for the cheapest interpretation uses the costs. A quote ends a string if the following text can
-come after a value or a key. A skipped quote belongs to the text and has a cost. The cost is higher if the
-quote seems to separate two members or items. A string without its last quote may end where the next member or
-item begins. The declared names show where a member begins, even if the member lacks quotes or a colon.
+A quote ends a string if what follows can come after a value or a key. A skipped quote belongs to the string
+and has a cost. The cost is higher if the quote seems to separate two members or items. A string without its
+last quote may end where the next member or item begins. The declared names show where a member begins, even
+if the member lacks quotes or a colon.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ _MAY_END = compile_regex(
     rf"[\s\x00-\x1f\ufeff]*+(?:[,;{COLONS}=}}\])，；、｝］]|\Z|//|/\*|(?<=\s)#|{_NEXT_STRING}"
     rf"|[\[{{](?=\s*+[\"\d\-\[{{])|{_KEY}|`{{3}}|\*\*[\"']|[.|&]\s*+[\"'])|\\[nrt]"
 )
-"""What may follow a string: a bracket, comma, colon or comment, the end, a string, an object or a key."""
+"""What may follow a string: a bracket, comma, colon or comment, the end of the input, a string, an object or
+a key.
+"""
 _SIGN_AFTER = re.compile(rf"\s*+(?:[,{COLONS}}}\]]|\Z)")
 _AFTER_KEY = re.compile(rf"\s*+(?:[{COLONS}]|=)")
 _BEFORE_PART = compile_regex(r"((?:\s*+[}\]])*+)\s*+(,)?\s*+((?:[{\[]\s*+)*+)\Z")
@@ -78,7 +80,7 @@ _PART_SHAPE = re.compile(
 )
 _MEMBER_SHAPE = re.compile(rf"\s*+,\s*+\"[^\"\n]{{1,64}}+\"\s*+:\s*+{PLAIN_VALUE}")
 _NEXT_TEXT = re.compile(r"\s*+,\s*+[\"'][\w\"']")
-"""The text after a quote that separates two members or items."""
+"""What follows a quote that separates two members or items."""
 _COLON_BEFORE = re.compile(r"[\w\"'][\"']?\s*+:\s*+\Z")
 _ITEM_SHAPE = compile_regex(r"\"[^\"\\\n]{0,200}+\"\s*+[,\]]")
 _UNCLOSED_NAME = re.compile(
@@ -86,7 +88,7 @@ _UNCLOSED_NAME = re.compile(
 )
 _PLAIN_NAME = re.compile(r"[\w$.\-/@ ]*+\Z")
 _EDGE = re.compile(r",\s*+[\"'].?\Z|[\s\"'][\"']\w\Z")
-"""A comma at the end of a text, or a blank or quote before a quote and a letter."""
+"""A comma at the end of a string, or a blank or quote before a quote and a letter."""
 _ESCAPED_OBJECT = compile_regex(r"[{\[]\s*+(?:\\n\s*+)*+[{\[]?\s*+\\++\"")
 """The beginning of an object or array whose quotes are escaped, as inside a string."""
 _FIRST_QUOTE = compile_regex(r"(?:[^\"\\]|\\.)*+\"", re.DOTALL)
@@ -127,11 +129,11 @@ def list_value_ends(
     opened: bool,
     is_named: bool,
 ) -> tuple[list[StringChoice], int]:
-    """Return the possible ends of a value's text that begins at `start`, and how many quotes were examined.
+    """Return the possible ends of a string value that begins at `start`, and how many quotes were examined.
 
     Each end costs at most `limit`. `is_named` means that a surrounding object declares names that have no
-    value yet. `names` are the names that the text may contain as a key. When the opening quote is missing,
-    `opened` is False and a quote must end the text.
+    value yet. `names` are the names that the string may contain as a key. When the opening quote is missing,
+    `opened` is False and a quote must end the string.
     """
     search = _ValueEnds(text, start, opening, names, limit, opened, is_named)
     if search.pass_quotes() and opened:
@@ -141,10 +143,10 @@ def list_value_ends(
 
 @dataclass(slots=True)
 class _ValueEnds:
-    """The possible ends of one string, and the state of the quotes and brackets passed so far.
+    """The possible ends of one string, and the quotes and brackets passed so far.
 
-    `depth` is the number of brackets that the text opened and did not close. `lowest` is the lowest value of
-    `depth`, and `parentheses` is the number of open round brackets. Brackets are counted up to the offset
+    `depth` is the number of brackets that the string opened and did not close. `lowest` is the lowest value
+    of `depth`, and `parentheses` is the number of open round brackets. Brackets are counted up to the offset
     `counted`. `is_open` means that a quote has no partner yet. `doubtful` means that a quote seemed to
     separate two members or items.
     """
@@ -173,7 +175,7 @@ class _ValueEnds:
         self.is_json = self.text[self.start : self.start + 1] in ("{", "[")
 
     def pass_quotes(self) -> bool:
-        """Examine each quote that may end the text.
+        """Examine each quote that may end the string.
 
         Return False when the remaining quotes would cost too much.
         """
@@ -210,8 +212,8 @@ class _ValueEnds:
     def add_ends_at(self, at: int) -> None:
         """Add the ends for the quote at `at`.
 
-        The text may end at the quote. If the quote may open the next member or item, the text may also end
-        before the quote.
+        The string may end at the quote. If the quote may open the next member or item, the string may also
+        end before the quote.
         """
         if _MAY_END.match(self.text, at + 1):
             self.add(at, at + 1, StringClosing.QUOTE)
@@ -291,7 +293,9 @@ def _count_depth(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _strip_comment(text: str, start: int, end: int) -> int:
-    """Return the end of a text that lacks its last quote. Blanks and a comment before `end` are left out."""
+    """Return the end of a string that lacks its last quote, without the blanks and the comment before
+    `end`.
+    """
     comment = find_last_comment(text, start, end)
     return start + len(text[start : end if comment is None else comment].rstrip())
 
@@ -323,7 +327,7 @@ def _find_end_before(text: str, start: int, at: int) -> int | None:
 def list_key_ends(
     text: str, start: int, opening: str, names: Collection[str], limit: float
 ) -> list[StringChoice]:
-    """Return the possible ends of a key whose text begins at `start`.
+    """Return the possible ends of a key that begins at `start`.
 
     Each end costs at most `limit`. `names` are the declared names that have no value yet.
     """
@@ -355,7 +359,7 @@ def list_key_ends(
 
 
 def begins_unopened(text: str, at: int) -> bool:
-    """Return True when a text without its first quote may begin with the bracket at `at`."""
+    """Return True when a string without its first quote may begin with the bracket at `at`."""
     if _ESCAPED_OBJECT.match(text, at) is None and not is_bracketed_word(text, at):
         return False
     first = _FIRST_QUOTE.match(text, at, at + _LOOK_AHEAD)
@@ -366,7 +370,9 @@ def begins_unopened(text: str, at: int) -> bool:
 
 
 def looks_like_parts(text: str, end: StringEnd) -> bool:
-    """Return True when a quote within a text looks like the end of a string between two members or items."""
+    """Return True when a quote within a string looks like the end of a string between two members or
+    items.
+    """
     first = end.first_inner
     if end.inner % 2 and not text[first - 1].isdigit():
         return True

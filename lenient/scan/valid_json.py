@@ -1,7 +1,4 @@
-"""Reads valid JSON at the speed of the decoder: objects, the spans of values, and repeated keys.
-
-If these functions cannot find the spans of all values, the scanner reads the valid JSON.
-"""
+"""Reads valid JSON as fast as the decoder: objects, the spans of values, and repeated keys."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from lenient.scan.source_text import ValueSpan
 _GOES_ON = re.compile(
     r"\s*+(?!\)++\s*+,)[}\])]++\s*+(?:\Z|,(?!\s*+[{｛])|[\"'“])|\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\s*+[\"'“][\w.\-]{1,64}[\"'”]\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])"
 )
-"""Text that shows that a closed value continues: a comma and a key, or the rest of a string."""
+"""Shows that a closed value continues: a comma and a key follow, or the rest of a string."""
 
 
 def _refuse_constant(name: str) -> None:
@@ -34,7 +31,7 @@ _decode: Callable[[str, int], tuple[Any, int]] = _DECODER.scan_once  # type: ign
 def find_valid_end(text: str, position: int) -> int | None:
     """Return the offset where the JSON object or array at `position` ends.
 
-    Return None when the value is not valid JSON, or when the following text shows that the value continues.
+    Return None when the value is not valid JSON, or when what follows shows that the value continues.
     """
     if text[position : position + 1] not in ("{", "["):
         return None
@@ -64,7 +61,7 @@ _PLAIN_TOKEN = compile_regex(
     r"|(-?[0-9][0-9.]*+|true|false|null|True|False|None)|([{\[])|([}\]]))",
     re.DOTALL,
 )
-"""The same as `_TOKEN`, for a text that `lenient.unwrap.fast_path` reads."""
+"""The same as `_TOKEN`, for the JSON with simple defects that `lenient.unwrap.fast_path` reads."""
 _BETWEEN = re.compile(r"[ \t\r\n,:]*+")
 _KEY, _OPENER, _CLOSER = 2, 4, 5  # values of `match.lastindex` for three groups of `_TOKEN`
 _QUOTES = ('"', "'")
@@ -76,7 +73,7 @@ _NEW = tuple.__new__  # calling the named tuple takes twice as long
 def locate_values(text: str, start: int = 0, *, plain: bool = False) -> ValueSpan | None:
     """Return the span of the JSON value that begins at `start`, with the spans of all inner values.
 
-    The value must be valid JSON. With `plain`, the value may have simple defects.
+    The value must be valid JSON, or may have simple defects if `plain` is True.
 
     Return None when only the tolerant scanner can read the value: a key is repeated, a number may have been
     rounded, or the nesting is too deep.
@@ -85,7 +82,9 @@ def locate_values(text: str, start: int = 0, *, plain: bool = False) -> ValueSpa
 
 
 def _locate(token: re.Pattern[str], text: str, start: int, depth: int = 0) -> ValueSpan | None:
-    """Return the span of the value at `start` inside `depth` containers, or None as in `locate_values`."""
+    """Return the span of the value at `start`, which is inside `depth` containers, or None as in
+    `locate_values`.
+    """
     # start, spans and current key of the surrounding containers
     stack: list[tuple[int, Any, str | None]] = []
     begin, position, key = 0, start, None
@@ -124,8 +123,8 @@ def _locate(token: re.Pattern[str], text: str, start: int, depth: int = 0) -> Va
 def locate_member(text: str, name: str) -> ValueSpan | None:
     """Return the span of the value of the member `name` in a JSON object that repeats no key.
 
-    `text` is the JSON text of the object. Return None when only the tolerant scanner can read the object: a
-    number may have been rounded, or the nesting is too deep.
+    `text` is the JSON of the object. Return None when only the tolerant scanner can read the object: a number
+    may have been rounded, or the nesting is too deep.
     """
     key = f'"{name}"'
     at = text.find(key) if name.isidentifier() and "\\u" not in text else -1
@@ -142,7 +141,7 @@ def locate_member(text: str, name: str) -> ValueSpan | None:
 
 
 def _find_member(text: str, name: str) -> int | None:
-    """Return the offset after the key of a member. The decoder skips all earlier members."""
+    """Return the offset after the key of the member `name`. The decoder skips all earlier members."""
     position = text.index("{") + 1
     try:
         while True:
@@ -159,14 +158,14 @@ def _pass_blanks(text: str, position: int) -> int:
 
 
 def may_hold_value(text: str) -> bool:
-    """Return True when a text may contain a list or object, possibly in quotes, a fence or brackets."""
+    """Return True when a string may contain a list or object, possibly in quotes, a fence or brackets."""
     return text.lstrip("\ufeff \t\r\n")[:1] in _BEGINNINGS
 
 
 # --- objects with a long string ------------------------------------------------------------------------
 
 LONG = 4_096
-"""The minimum length of a text, in characters, for which `make_reader` saves time."""
+"""The minimum length of JSON, in characters, for which `make_reader` saves time."""
 
 _NEAR = 512  # maximum length of a short string, in characters
 _STRINGS = 16
@@ -174,13 +173,13 @@ _UNKNOWN = -(1 << 40)
 _STAND_IN = "\ue0fe"
 
 Accepts = Callable[[dict[str, Any], str], bool]
-"""Returns True when the arguments fit. The second parameter is the text from which they were decoded."""
+"""Returns True when the arguments fit. The second parameter is the JSON from which they were decoded."""
 NO_JSON: Final = object()
-"""Replaces the value of a text that is not JSON."""
+"""Stands for the value of a string that is not JSON."""
 ReadFitting = Callable[[str], Any]
-"""Returns the object in a JSON text that fits unchanged.
+"""Returns the object in a JSON string if the object fits unchanged.
 
-Returns NO_JSON for other text, None for other JSON.
+Returns NO_JSON if the string is not JSON, and None for any other JSON.
 """
 
 
@@ -200,9 +199,9 @@ def make_reader(accepts: Accepts) -> ReadFitting:
 
 
 def decode_around_string(text: str) -> tuple[dict[str, Any], str] | None:
-    """Return the object in `text`, and the text with a placeholder for the longest string.
+    """Return the object in `text`, and `text` with a placeholder for the longest string.
 
-    Return None when the text is not a valid JSON object, or when its top level does not have exactly one long
+    Return None when `text` is not a valid JSON object, or when its top level does not have exactly one long
     string.
     """
     start = _find_first_long(text)
@@ -259,12 +258,11 @@ def _find_last_long(text: str) -> int:
 
 
 def holds_each_key_once(text: str, value: Any) -> bool:
-    """Return True when certainly no object in the text repeats a key and no key was left out.
+    """Return True when certainly no object in the JSON repeats a key and no key was left out.
 
-    The number of double quotes in the text is compared with the number in the encoded `value`. A repeated key
-    is decoded only once, so the text then has more quotes. A backslash escapes a quote inside a string in
-    both texts. A quote sent as `\\u0022` would be counted in only one of the texts, so the result for such a
-    text is False.
+    The number of double quotes in `text` is compared with the number in the encoded `value`. A repeated key
+    is decoded only once, so `text` then has more quotes. A quote sent as `\\u0022` would be counted in only
+    one of them, so the result is then False.
     """
     return text.count('"') == count_quotes(value) and ("\\" not in text or "\\u0022" not in text)
 

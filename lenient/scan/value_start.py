@@ -1,7 +1,7 @@
 """Reads the start of a value: reads a scalar to its end, or opens an object or array.
 
-The kind of value that the definition declares helps to distinguish text from brackets. Calls and sets of
-Python are also read.
+The declared kind of the value helps to distinguish strings from brackets. Function calls and sets of Python
+are also read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _REMARK = re.compile(
     r"\([^()\[\]{}\"'`\n]*+\)\s*+[,}\n]|\(\d{1,5}\)[\s\-]*+\d[\d\s\-]*+[,}\n]"
     r"|\([\d\s.+\-*/]++\)\s*+[+\-*/^%]\s*+[\d(]|\{{1,2}\w++\}{1,2}[^\S\n]++\w[^{}\[\]\"'\n,:]*+[,}\n]"
 )
-"""Words in brackets, a telephone number, or a sum."""
+"""Words in brackets, a telephone number, or an arithmetic sum."""
 _TO_FILL_IN = re.compile(r"\[[A-Z][A-Z_ \-]++\]\s*+[,}]")
 """A placeholder such as `[YOUR NAME]`."""
 _DOUBLED = re.compile(r"\{\{\s*+(?:[\"'\w}]|\*{1,2}\"|//|/\*)")
@@ -78,7 +78,7 @@ def read_value_start(reading: ScanState, node: Node | None) -> None:
 
 
 def _read_python(reading: ScanState, node: Node | None) -> bool:
-    """Read or open a Python call or set at the current position. Return False for other text."""
+    """Read or open a Python function call or set at the current position. Return False for anything else."""
     wrapped = _pass_python_type(reading)
     if not _read_python_value(reading, node):
         if not wrapped:
@@ -89,7 +89,6 @@ def _read_python(reading: ScanState, node: Node | None) -> bool:
 
 
 def _pass_fence(reading: ScanState) -> str:
-    """Skip and report the code fence before an object or array. Return the sign after the fence."""
     end = find_fence_end(reading.text, reading.position, "{[")
     if end is not None and end < len(reading.text):
         reading.report("code_fence_removed", reading.position, end, found="```")
@@ -98,7 +97,6 @@ def _pass_fence(reading: ScanState) -> str:
 
 
 def _open_container(reading: ScanState, sign: str, node: Node | None) -> None:
-    """Open the container whose bracket `sign` is at the current position. Report a wrong bracket."""
     at = reading.position
     if len(reading.stack) >= MAX_DEPTH:
         raise UnreadableError("nested_too_deep", at)
@@ -137,7 +135,6 @@ def _is_text(reading: ScanState, node: Node | None) -> bool:
 
 
 def _opens_object(reading: ScanState, sign: str, node: Node | None) -> bool:
-    """Return True when a square or round bracket replaces a brace where an object is expected."""
     if sign not in "[(" or reading.strings.strict:
         return False
     due = not reading.stack or (node is not None and node.kind is ValueKind.JSON_OBJECT)
@@ -145,12 +142,10 @@ def _opens_object(reading: ScanState, sign: str, node: Node | None) -> bool:
 
 
 def _is_doubled_brace(text: str, at: int) -> bool:
-    """Return True when a template's `{{` replaces the brace at `at`."""
     return _DOUBLED.match(text, at) is not None
 
 
 def _is_object_start(text: str, at: int) -> bool:
-    """Return True when a key follows the square or round bracket at `at`."""
     return text[at] in "[(" and QUOTED_KEY.match(text, at + 1) is not None
 
 
@@ -168,7 +163,7 @@ def _read_quoted(reading: ScanState) -> str:
 
 
 def _read_parenthesised(reading: ScanState, inside: int) -> str:
-    """Return the joined text of the strings in round brackets. The first string is at `inside`."""
+    """Return the joined content of the strings in round brackets. The first string is at `inside`."""
     reading.position = inside
     parts: list[str] = []
     while reading.text[reading.position] != ")":
@@ -180,7 +175,7 @@ def _read_parenthesised(reading: ScanState, inside: int) -> str:
 
 
 def _read_unopened(reading: ScanState, start: int, node: Node | None) -> UnquotedValue:
-    """Read the value at `start`. The value begins without a quote or with an escaped quote."""
+    """Read the value at `start`, which begins without a quote or with an escaped quote."""
     close = reading.stack[-1].close if reading.stack else ""
     place = reading.value_place()
     if reading.text[start] == "\\" and (escaped := reading.strings.read_escaped(start)) is not None:
@@ -201,7 +196,7 @@ def _find_next_name(text: str, start: int, end: int, place: StringPlace) -> int 
 
 
 def _put_absent(reading: ScanState, start: int) -> None:
-    """Leave out a member or item when the text ends before its value begins.
+    """Leave out a member or item when the input ends before its value begins.
 
     Raises UnreadableError when the value is the root value.
     """
@@ -222,7 +217,7 @@ _NUMBER = re.compile(
 )
 _LIST = re.compile(r"(?:list|tuple|set|frozenset)\(\s*+(?=\(\s*+[\"'\d\-]|\[\s*+[\"'\d\-\]]|(\{))")
 _MAPPING = re.compile(r"(?:dict|(?:collections\.)?OrderedDict)\(\s*+(?=\{\s*+[\"'}])")
-"""The name of a container type and its bracket before the container. A group matches braces."""
+"""The name of a mapping type and its bracket, before an object in braces."""
 _DICT = re.compile(r"dict\((?=\s*+[A-Za-z_]\w*+\s*+=(?!=))")
 _LITERAL = r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+'|-?\d[\d.]*+)"
 _SET = compile_regex(rf"\{{\s*+{_LITERAL}\s*+(?:,\s*+{_LITERAL}\s*+)*+,?\s*+\}}(?!\s*+:)")
@@ -230,9 +225,9 @@ _STARTS = frozenset("Dcdiflsto{")
 
 
 def _read_python_value(reading: ScanState, node: Node | None) -> bool:
-    """Read the number or open the container that Python writes as a call at the current position.
+    """Read the number or open the container that Python writes as a function call at the current position.
 
-    A set in braces is also opened. Return False for any other text.
+    A set in braces is also opened. Return False for anything else.
     """
     text, at = reading.text, reading.position
     if text[at] not in _STARTS or not reading.stack or reading.strings.strict:
@@ -255,8 +250,8 @@ def _read_python_value(reading: ScanState, node: Node | None) -> bool:
 def _pass_python_type(reading: ScanState) -> bool:
     """Skip and report the name and bracket of a Python container type at the current position.
 
-    Return False when there is no such name. The caller opens the container so that the skipped bracket also
-    closes the container.
+    Return False when there is no such name. Later, the bracket that closes the container also closes the
+    skipped bracket.
     """
     if reading.text[reading.position] not in _STARTS or not reading.stack or reading.strings.strict:
         return False
@@ -283,7 +278,7 @@ def _open_set(reading: ScanState, node: Node | None) -> bool:
 
 
 def _put_number(reading: ScanState, number: re.Match[str], node: Node | None) -> None:
-    """Store the number in a Python call. If the definition declares text, store the number's text."""
+    """Store the number in a Python function call, as a string if the definition declares a string."""
     start, digits = reading.position, number[2]
     wants_text = node is not None and node.kind is ValueKind.STRING
     value = digits if wants_text else float(digits) if "." in digits else int(digits)

@@ -1,7 +1,8 @@
-"""Reads the value in a text: removes what surrounds the value and repairs the value, layer by layer.
+"""Reads the value in the raw arguments, layer by layer: removes what surrounds the value and repairs the
+value.
 
 Valid JSON is not changed. If several values follow one another, one value is chosen and the choice is
-reported. The definition guides the repair.
+reported.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ from lenient.unwrap.wrappers import (
 )
 
 Fits = Callable[[Any, str | None], bool]
-"""Returns True when a value needs no further check. If the JSON text is given, keys must not repeat."""
+"""Returns True when a value needs no further check.
+
+The second parameter is the JSON of the value, in which no key may be repeated, or None.
+"""
 _BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
 _SIDE_BY_SIDE = re.compile(r"[}\])]\s*+[}\])]\s*+,\s*+\{")
 _WORDS = frozenset({"unquoted_string", "unclosed_string", "missing_closing_quote", "missing_opening_quote"})
@@ -67,10 +71,10 @@ def extract_value(
     fits: Fits | None = None,
     broken: bool = False,
 ) -> LocatedValue:
-    """Return the value in a text, after all layers of string encoding are removed.
+    """Return the value in `piece`, after all layers of string encoding are removed.
 
     A value for which `fits` returns True is not checked again, and is returned with `settled` set. `broken`
-    means that the text is not JSON. Diagnostics are added to `findings`, the steps that changed something to
+    means that `piece` is not JSON. Diagnostics are added to `findings`, the steps that changed something to
     `trace`, and the names of all tried steps to `tried`.
 
     Raises UnreadableError, TooManyFindingsError.
@@ -98,7 +102,7 @@ def decode_nested(located: LocatedValue, node: Node, path: Path, findings: Findi
 
 
 def _inner_text(located: LocatedValue) -> SourceText:
-    """Return the text of a string value. Offsets in this text are mapped to the position in the source."""
+    """Return the content of a string value. Its offsets are mapped to the position in the source."""
     mark, piece = located.mark, located.piece
     quoted = piece.text[mark.start : mark.start + 1] in CLOSING_QUOTES
     start, end = (mark.start + 1, mark.end - 1) if quoted else (mark.start, mark.end)
@@ -106,7 +110,7 @@ def _inner_text(located: LocatedValue) -> SourceText:
 
 
 def _may_hold_json(text: str) -> bool:
-    """Return True when the text is blank, begins with a bracket, quote or fence, or contains an object."""
+    """Return True when a string is blank, begins with a bracket, quote or fence, or contains an object."""
     trimmed = text.strip()
     return (
         not trimmed
@@ -117,14 +121,13 @@ def _may_hold_json(text: str) -> bool:
 
 
 def _end_by(diagnostic: Diagnostic, end: int) -> Diagnostic:
-    """Return the diagnostic with its span cut off at the offset `end`."""
     if diagnostic.start is None or diagnostic.end is None or diagnostic.end <= end:
         return diagnostic
     return diagnostic._replace(start=min(diagnostic.start, end), end=end)
 
 
 class _LayerReader:
-    """Reads the value of each layer of a text.
+    """Reads the value of each layer of string encoding.
 
     The reader adds diagnostics to `findings` and steps to `trace`.
     """
@@ -145,7 +148,7 @@ class _LayerReader:
         self.fits = fits
 
     def decode_layer(self, located: LocatedValue) -> SourceText:
-        """Return the text inside a string value, and report that one layer of string encoding was removed."""
+        """Return the content of a string value, and report that one layer of string encoding was removed."""
         self.tried.append("string encoding")
         mark, piece = located.mark, located.piece
         span = piece.raw_span(mark.start, mark.end)
@@ -155,9 +158,9 @@ class _LayerReader:
         return _inner_text(located)
 
     def read_layer(self, piece: SourceText, *, broken: bool) -> LocatedValue:
-        """Return the value of a text, after the text around the value is removed.
+        """Return the value of one layer, after everything around the value is removed.
 
-        `broken` means that the text is not JSON.
+        `broken` means that the layer is not JSON.
         """
         whole = None if broken else self.read_strictly(piece, 0, len(piece.text))
         if whole is not None:
@@ -189,8 +192,6 @@ class _LayerReader:
     def report_moved(self, located: LocatedValue) -> None:
         """Report a member as ambiguous if the member follows a superfluous brace and repeats an earlier
         member.
-
-        The brace may have come too early, so that the member belongs to the inner object.
         """
         codes = {diagnostic.code for diagnostic in self.findings.items}
         if "extra_closer" not in codes or "ambiguous" in codes:
@@ -200,10 +201,7 @@ class _LayerReader:
             Unwrapper(located.piece, self.findings, self.path).report("ambiguous", span.start, span.end)
 
     def read_anew(self, piece: SourceText) -> LocatedValue | None:
-        """Return the value of a text in which an object breaks off and begins again.
-
-        Return None for other texts.
-        """
+        """Return the value if an object breaks off and begins again, else None."""
         anew = find_anew(piece.text) if piece.text[:1] == "{" else None
         if anew is None:
             return None
@@ -219,10 +217,7 @@ class _LayerReader:
         return self.read_chosen(ValueStart(piece, anew))
 
     def read_bare_object(self, piece: SourceText) -> LocatedValue | None:
-        """Return the repaired object when a short text contains only a broken object.
-
-        Return None for other texts.
-        """
+        """Return the repaired object when a short input contains only a broken object, else None."""
         text = piece.text
         if len(text) > _SHORT or text[:1] != "{" or text[-1] != "}":
             return None
@@ -243,10 +238,7 @@ class _LayerReader:
         return located
 
     def read_key_values(self, piece: SourceText) -> LocatedValue | None:
-        """Return the object in a text without braces, where names and values are in lines or in a row.
-
-        Return None for any other text.
-        """
+        """Return the object if names and values without braces are in lines or in a row, else None."""
         if _BRACED.match(piece.text):
             return None
         self.tried += ["key=value lines", "YAML"]
@@ -309,7 +301,7 @@ class _LayerReader:
     def join_members(
         self, first: LocatedValue, around: Unwrapper, position: int, ahead: Lookahead
     ) -> tuple[LocatedValue, int]:
-        """Add the members at `position` to the object `first`. The closing brace of `first` came too early.
+        """Add the members at `position` to the object `first`, whose closing brace came too early.
 
         Return the object and the offset after the members. If there are no members, return `first` and
         `position`, and set `around.joins` to False.
@@ -347,10 +339,10 @@ class _LayerReader:
         return LocatedValue(first.value, mark, piece, strict=False), members.end
 
     def are_members(self, text: str, key: int, members: ScanResult, repairs: list[Diagnostic]) -> bool:
-        """Return True when the text at `key`, after an object, contains further members and not narration.
+        """Return True when further members, not narration, follow an object from the offset `key` on.
 
-        The text contains members if a brace closes them, or if the first key is quoted and declared. If
-        nothing is declared, the first key must be quoted and each value must be JSON.
+        They are members if a brace closes them, or if the first key is quoted and declared. If nothing is
+        declared, the first key must be quoted and each value must be JSON.
         """
         if text[members.end - 1] in "}｝" and all(repair.code != "missing_closer" for repair in repairs):
             return True
@@ -369,8 +361,7 @@ class _LayerReader:
     def read_wrapped(self, start: ValueStart) -> tuple[LocatedValue, int]:
         """Read the value after an opening code fence or tag.
 
-        Return the value and the offset after the value. If the value would include the closing fence or tag,
-        only the text before the fence or tag is read again.
+        Return the value and the offset after the value. The value never includes the closing fence or tag.
         """
         piece, findings, steps = start.piece, len(self.findings.items), len(self.trace)
         located, end = self.read_at_start(start, Lookahead(piece.text))
@@ -385,10 +376,9 @@ class _LayerReader:
     def choose_value(
         self, first: LocatedValue, other: LocatedValue, around: Unwrapper, further: Findings
     ) -> LocatedValue:
-        """Return one of two successive values, and report the other value as dropped.
+        """Return one of two successive values, and report the value that is dropped.
 
-        `further` contains the diagnostics in `other`. These diagnostics are discarded unless `other` is
-        returned.
+        `further` contains the diagnostics in `other`. They are discarded unless `other` is returned.
         """
         code, is_first = choose_value(first, other, self.node)
         dropped, chosen = (other, first) if is_first else (first, other)
@@ -398,7 +388,7 @@ class _LayerReader:
         return chosen
 
     def read_at_start(self, start: ValueStart, ahead: Lookahead) -> tuple[LocatedValue, int]:
-        """Read the value at `start`. Valid JSON stays unchanged, and other text is repaired.
+        """Read the value at `start`. Valid JSON stays unchanged, and broken JSON is repaired.
 
         Return the value and the offset after the value.
         """
@@ -422,7 +412,7 @@ class _LayerReader:
         return LocatedValue(scanned.value, scanned.mark, start.piece, False, settled), scanned.end
 
     def scan_repaired(self, start: ValueStart, ahead: Lookahead) -> ScanResult:
-        """Read the value at `start`. Text that follows instead of the closing brackets is not read."""
+        """Read the value at `start`. Words that stand in place of the closing brackets are not read."""
         piece, before = start.piece, len(self.findings.items)
         failure: UnreadableError | None = None
         scanned: ScanResult | None = None
@@ -456,9 +446,6 @@ class _LayerReader:
         return scanned
 
     def read_strictly(self, piece: SourceText, start: int, end: int) -> LocatedValue | None:
-        """Return the value of `piece.text[start:end]` with its spans, or None when the text is not valid
-        JSON.
-        """
         text = piece.text if (start, end) == (0, len(piece.text)) else piece.text[start:end]
         try:
             value = orjson.loads(text)
@@ -514,9 +501,9 @@ def _may_read_rest(diagnostics: Sequence[Diagnostic]) -> bool:
 
 
 def _find_rest(text: str, start: int, end: int) -> int | None:
-    """Return the offset of a fence, a tag or a sentence on its own line between `start` and `end`.
+    """Return the offset of a fence, a tag or a sentence on its own line between `start` and `end`, or None.
 
-    Return None without such text. The text after the offset closes no more brackets than it opens.
+    What follows the offset closes no more brackets than it opens.
     """
     starts = [rest.start() for kind in (_LINE, _TAG) if (rest := kind.search(text, start, end)) is not None]
     if not starts:
@@ -526,7 +513,7 @@ def _find_rest(text: str, start: int, end: int) -> int | None:
 
 
 def _reads_rest(diagnostics: Sequence[Diagnostic], rest: int) -> bool:
-    """Return True when a repair other than missing brackets was made after `rest`."""
+    """Return True when a repair other than missing brackets was made after the offset `rest`."""
     return any(
         diagnostic.end is not None and diagnostic.end > rest and diagnostic.code not in _AT_END
         for diagnostic in diagnostics
@@ -534,6 +521,6 @@ def _reads_rest(diagnostics: Sequence[Diagnostic], rest: int) -> bool:
 
 
 def is_whole(diagnostics: Sequence[Diagnostic]) -> bool:
-    """Return True when only brackets of an object are missing and nothing else is in doubt."""
+    """Return True when only closing brackets of an object are missing and nothing else is in doubt."""
     codes = {diagnostic.code for diagnostic in diagnostics}
     return not codes.isdisjoint(_LACKS) and codes.isdisjoint(_DOUBTS)

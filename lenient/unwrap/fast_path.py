@@ -1,15 +1,14 @@
-"""Repairs simple defects without the scanner, when the rest of the text is valid JSON.
+"""Repairs simple defects without the scanner, when the rest of the input is valid JSON.
 
 `read_one_defect` repairs one common defect with fast C functions: a code fence, prose around the object, one
 layer of string encoding, raw newlines in strings, a comma after the last member, or missing closing brackets
 at the end.
 
 `read_plain_text` reads a whole object in which brackets match and each string ends at the first closing
-quote. The function repairs missing and trailing commas, single quotes, keys without quotes, Python literals,
-raw line breaks, and comments after commas.
+quote. It repairs missing and trailing commas, single quotes, keys without quotes, Python literals, raw line
+breaks, and comments after commas.
 
-Both functions read a text only when the text has no other meaning. `lenient.unwrap.extraction` and the
-scanner read all other texts. The scanner would give the same result for the simple texts, but more slowly.
+Both functions read only input that has no other meaning.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _CLOSERS = {
     "]": ("}", "}}", "}]}"),
     **dict.fromkeys("0123456789", ("}", "]}", "}]}", "}}")),
 }
-"""Maps the last character of a text to the closing brackets that may be missing, the most likely first."""
+"""Maps the last character of the input to the closing brackets that may be missing, the most likely first."""
 
 
 class FastResult(NamedTuple):
@@ -55,9 +54,9 @@ class FastResult(NamedTuple):
 
 
 def read_one_defect(text: str, value: Any, read: ReadFitting) -> FastResult | None:
-    """Return the arguments of a text with one common defect, or None for any other text.
+    """Return the arguments if the input has one common defect, else None.
 
-    `value` is what orjson decoded from the text, or NO_JSON.
+    `value` is the value that orjson decoded, or NO_JSON.
     """
     if type(value) is str:
         return _read_encoded(text, value, read)
@@ -112,11 +111,10 @@ def _read_in_prose(text: str, read: ReadFitting) -> FastResult | None:
 
 
 def _read_raw_newlines(text: str, read: ReadFitting) -> FastResult | None:
-    """Read an object with raw newlines and tabs in strings. Return None for other texts.
+    """Read an object with raw newlines and tabs in strings.
 
-    All newlines and tabs are escaped before decoding. If a newline or tab is outside of strings, the escape
-    is invalid JSON and the text is rejected. Also return None when a string has only escaped newlines or
-    tabs, because it is then uncertain which strings have raw newlines or tabs.
+    Return None for other input, and when a string has only escaped newlines or tabs: then it is uncertain
+    which newlines and tabs are raw.
     """
     if "\n" not in text or "\\\n" in text or "\r" in text:
         return None
@@ -158,7 +156,7 @@ def _report_controls(text: str, start: int, end: int, path: Path) -> Diagnostic:
 
 
 def _collect_broken(value: Any, path: Path, into: list[Path]) -> bool:
-    """Add the paths of the strings with a newline or tab.
+    """Add the positions of the strings with a newline or tab.
 
     Return False when a key contains a newline or tab.
     """
@@ -211,7 +209,7 @@ def _read_unclosed(text: str, read: ReadFitting) -> FastResult | None:
 
 
 def _report_cut_number(number: re.Match[str], value: Any) -> Diagnostic:
-    """Return the diagnostic for the number at the end of the text, because the number may be incomplete.
+    """Return the diagnostic for the number at the end of the input, because the number may be incomplete.
 
     This number is the last in `value`.
     """
@@ -223,9 +221,9 @@ def _report_cut_number(number: re.Match[str], value: Any) -> Diagnostic:
 
 
 def _find_last_place(value: Any, depth: int) -> Path:
-    """Return the path at which a text ended with `depth` open brackets.
+    """Return the position in the arguments at which the input ended with `depth` open brackets.
 
-    The path belongs to the innermost object, or to the next item of the innermost array.
+    It is the position of the innermost object, or of the next item of the innermost array.
     """
     path: Path = None
     for _ in range(depth - 1):
@@ -251,7 +249,7 @@ _LONGEST_PATH = 400  # in characters; a longer path may be cut
 
 
 def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] | None:
-    """Return the object in the text, and the diagnostics. Return None when the text is too complex."""
+    """Return the object in the input and the diagnostics, or None when the input is too complex."""
     if text[:1] != "{" or text[-1:] != "}":
         return None
     inner = text.find("{", 1, _LONGEST_BEGINNING)
@@ -266,10 +264,11 @@ def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] 
 
 
 class _PlainReader:
-    """Reads one text. `container` is the current object or array, and `where` is the path of this container.
+    """Reads one input. `container` is the current object or array, and `where` is its position in the
+    arguments.
 
     `filled` is True when a value was read since the opening bracket or the last comma. `is_whole` is True
-    when the whole text has been read. `steps` caches the form of each name in a path.
+    when the whole input has been read. `steps` is a cache.
     """
 
     __slots__ = ("container", "filled", "findings", "is_whole", "stack", "steps", "text", "where")
@@ -408,7 +407,7 @@ class _PlainReader:
     def add_comma_before_item(self, match: re.Match[str], position: int) -> bool:
         """Report the missing comma before an item, and return True.
 
-        Return False when the item may be a part of the previous item. `position` is the offset after the
+        Return False when the item may belong to the previous item. `position` is the offset after the
         previous item.
         """
         group = match.lastindex or 0

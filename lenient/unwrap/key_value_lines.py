@@ -1,8 +1,9 @@
-"""Reads text without braces: lines of `key=value`, several pairs on one line, YAML block style, XML elements.
+"""Reads values without braces: lines of `key=value`, several pairs on one line, YAML block style, XML
+elements.
 
-Such text is read only when every line fits and the keys may belong to a call. The keys may belong to a call
-if one key is declared, or if there are several keys and no line looks like prose. Values are JSON literals,
-numbers, or quoted or unquoted text.
+Every line must fit and the keys must be plausible parameters. This is so if one key is declared, or if there
+are several keys and no line looks like prose. Values are JSON literals, numbers, or quoted or unquoted
+strings.
 """
 
 from __future__ import annotations
@@ -44,13 +45,17 @@ _BRACKETS = ("{", "[")
 _CALL = re.compile(
     r"\s*+(?:([A-Za-z_]\w*+\s*+=\s*+(?:await\s++)?|return\s++))?(?:[A-Za-z_][\w.]*+)?\((?=\s*+[A-Za-z_]\w*+\s*+=)"
 )
-"""The beginning of a Python call. A group matches the statement that contains the call."""
+"""The beginning of a Python call.
+
+A group matches the statement that contains the function call.
+"""
 _PYTHON = {"True": True, "False": False, "None": None}
 _MAX_LINES = 20_000
 
 
 class KeyValueObject(NamedTuple):
-    """An object read from text without braces, the object's span (`mark`), and the code of the notation.
+    """An object read from lines or pairs without braces, the object's span (`mark`), and the code of the
+    notation.
 
     `fence` is the span of an opening code fence. `doubtful` are spans with another possible meaning: removed
     comments that may belong to a value, and values that may contain another pair.
@@ -64,8 +69,8 @@ class KeyValueObject(NamedTuple):
 
 
 def lacks_braces(text: str, declared: Collection[str]) -> bool:
-    """Return True when the whole text has the form `name: "value", other: 1` and the names can belong to a
-    call.
+    """Return True when the whole input has the form `name: "value", other: 1` and the names can be
+    parameters.
     """
     pairs = _find_pairs(text)
     names = {pair.group(1) for pair in pairs}
@@ -73,7 +78,7 @@ def lacks_braces(text: str, declared: Collection[str]) -> bool:
 
 
 def read_key_values(piece: SourceText, declared: Collection[str]) -> KeyValueObject | None:
-    """Return the object that the lines or pairs of the text form, or None when the text has another form.
+    """Return the object that the lines or pairs form, or None when the input has another form.
 
     `declared` are the names of the tool's parameters.
     """
@@ -131,7 +136,7 @@ def _read_call(text: str, call: re.Match[str], declared: Collection[str]) -> Key
 
 
 def _read_pair_row(text: str, declared: Collection[str]) -> KeyValueObject | None:
-    """Read several `key=value` pairs on one line, as in a function call. Return None for other texts.
+    """Read several `key=value` pairs on one line, as in a function call, else return None.
 
     Raises UnfitError when a name is repeated.
     """
@@ -212,9 +217,9 @@ def _read_equations(
 
 
 def _read_plain_value(written: str, declared: Collection[str] = ()) -> Any:
-    """Return the value after an equals sign: a literal, a number, a quoted string or unquoted text.
+    """Return the value after an equals sign: a literal, a number, or a quoted or unquoted string.
 
-    Raises UnfitError when unquoted text contains another pair.
+    Raises UnfitError when an unquoted string contains another pair.
     """
     if (scalar := _read_scalar(written)) is not written:
         return scalar
@@ -249,18 +254,18 @@ def _read_yaml_blocks(piece: SourceText, lines: list[YamlLine], declared: Collec
 
 
 def _runs_on(written: str, declared: Collection[str]) -> bool:
-    """Return True when unquoted text contains a declared name followed by `=` or `:`."""
+    """Return True when an unquoted string contains a declared name followed by `=` or `:`."""
     return written[:1] not in "\"'|>" and any(name in declared for name in _LATER_NAME.findall(written))
 
 
 def _are_arguments(value: dict[str, Any], declared: Collection[str]) -> bool:
-    """Return True when the object can be the arguments of a call rather than a sentence with a colon."""
+    """Return True when the object can be the arguments of a tool call rather than a sentence with a colon."""
     sentences = () if declared else (text for text in value.values() if isinstance(text, str))
     return _fit_call(value, declared) and not any(map(_is_sentence, sentences))
 
 
 def _fit_call(names: Collection[str], declared: Collection[str]) -> bool:
-    """Return True when the names can be the parameters of one call.
+    """Return True when the names can be the parameters of one tool call.
 
     At least one name must be declared. Without a definition, there must be several names.
     """
@@ -289,7 +294,9 @@ _UNCERTAIN = re.compile(rf"&#?\w{{1,8}};|</?(?:{_TAG}|arg_key|arg_value)\b")
 
 
 def _find_elements(text: str, declared: Collection[str]) -> list[tuple[str, int, int]]:
-    """Return the name of each XML element and the span of its text, or [] when the text has another form."""
+    """Return the name of each XML element and the span of its content, or [] when the input has
+    another form.
+    """
     if not declared or not text.lstrip().startswith("<"):
         return []
     for form in _FORMS:
@@ -314,5 +321,5 @@ def _find_all(form: re.Pattern[str], text: str, declared: Collection[str]) -> li
 
 
 def _is_uncertain(text: str) -> bool:
-    """Return True when the line breaks at the ends of an element's text may be layout."""
+    """Return True when the line breaks at the ends of an element's content may be layout."""
     return text.strip() != text.strip(" \t") or _UNCERTAIN.search(text) is not None

@@ -1,4 +1,4 @@
-"""Classifies the text around an object: narration, source code, members outside of the braces, or values.
+"""Classifies what surrounds an object: narration, source code, members outside of the braces, or values.
 
 Narration may precede an object. Source code, a log line or a sentence that contains braces must not precede
 an object. Members are outside of the braces when a brace closes too early, or when the first brace is
@@ -73,9 +73,8 @@ def holds_variables(text: str, at: int) -> bool:
 
 
 def _find_object_start(text: str, at: int, declared: Collection[str]) -> int | None:
-    """Return the offset of the first object that is not a part of the surrounding text.
-
-    Return None when there is no such object.
+    """Return the offset of the first object that does not belong to the surrounding prose or code, or
+    None.
     """
     line_end = text.find("\n", at)
     line_end = line_end if line_end >= 0 else len(text)
@@ -132,7 +131,7 @@ _VALUE_DROPPED = re.compile(
     rf"|{_PLAIN}\s*+(?:[,;}}\]]|\Z)"
     rf"|(?:\"[^\"\\\n]{{0,200}}+\"|'[^'\\\n]{{1,200}}+')\s*+(?:\Z|[,:=}}\]\"'{{\[]|{_PLAIN}))"
 )
-"""A value, or a name and a value, at the beginning of a text."""
+"""A value, or a name and a value, at the beginning of what follows the arguments."""
 _NAMED_VALUE = re.compile(rf"[\s,;]*+([A-Za-z_]\w*+)\s++(?:[\"'\[{{]|{_PLAIN}\s*+(?:[,}}]|\Z))")
 _FORMATTING = r"(?:indent|sep|end|separators|sort_keys|ensure_ascii|default|flush|file|cls)"
 _ARGUMENT = re.compile(rf"[\s,]*+(?!{_FORMATTING}\b)[A-Za-z_]\w*+\s*+=(?!=)\s*+[^\n)]{{1,300}}+\)")
@@ -169,7 +168,7 @@ def find_colonless_member(text: str, at: int) -> int | None:
 
 
 def find_told_member(text: str, at: int, declared: Collection[str]) -> int | None:
-    """Return the offset of a member after a few words at `at`, or None when there is none.
+    """Return the offset of a member that follows a few words at `at`, or None when there is none.
 
     A brace that was never opened must close the member.
     """
@@ -192,10 +191,10 @@ def tells_member(text: str, start: int, end: int, declared: Collection[str]) -> 
 
 
 def holds_value(text: str, start: int, end: int, declared: Collection[str]) -> bool:
-    """Return True when `text[start:end]`, the text after the value, contains another value or a member.
+    """Return True when `text[start:end]`, which follows the value, contains another value or a member.
 
-    The text may begin with a list, a quoted text, a number or an argument of a call. A list of texts or a
-    member may be anywhere in the text. The text may also close a brace that was opened before.
+    It may begin with a list, a quoted string, a number or a named argument. A list of strings or a member may
+    be anywhere. It may also close a brace that was opened before.
     """
     named = _NAMED_VALUE.match(text, start, end)
     return (
@@ -214,9 +213,9 @@ def holds_value(text: str, start: int, end: int, declared: Collection[str]) -> b
 def are_json_members(text: str, start: int, end: int, declared: Collection[str]) -> bool:
     """Return True when `text[start:end]` contains the members of an object without its opening brace.
 
-    The first member must have the form of JSON. In addition, the text must close a brace that was never
-    opened, or the line of this member must have a comma at the end or before another quoted key. A word and a
-    colon before an object or a key are narration, unless the word is in `declared`.
+    The first member must have the form of JSON. In addition, a brace that was never opened must close the
+    members, or the line of the first member must have a comma at the end or before another quoted key. A word
+    and a colon before an object or a key are narration, unless the word is in `declared`.
     """
     first = find_member(text, start)
     if first is None or (_ANNOUNCED.match(text, first) and first_key(text, first) not in declared):
@@ -233,7 +232,7 @@ def _closes_more(text: str) -> bool:
 
 
 def find_announced_members(text: str, at: int) -> int | None:
-    """Return the offset of an object's members after prose. The opening brace of the object is missing.
+    """Return the offset of an object's members after prose, if the opening brace of the object is missing.
 
     Return None when there are no such members. The first key must begin a line, and no object may precede the
     key.
@@ -271,7 +270,7 @@ _MOST, _MAX_BEGINNING = 64, 4_096
 def find_anew(text: str) -> int | None:
     """Return the offset where an object breaks off and restarts, as in `{"a": "x{"a": "xy"}`, or None.
 
-    The text after this offset is valid JSON that begins with the text before this offset.
+    What follows this offset is valid JSON that begins with everything before this offset.
     """
     start, at = text[:_SAME], 0
     for _ in range(_MOST):
@@ -286,7 +285,7 @@ def find_anew(text: str) -> int | None:
 def choose_value(first: LocatedValue, other: LocatedValue, node: Node | None) -> tuple[str, bool]:
     """Return the diagnostic code for the dropped value, and True to keep `first`.
 
-    The value to keep is not empty, does not repeat the other value, and has the parameters that the tool
+    The kept value is not empty, does not repeat the dropped value, and has the parameters that the tool
     requires.
     """
     if first.value == {} and other.value:
@@ -317,8 +316,8 @@ def is_foreign_object(located: LocatedValue, node: Node | None) -> bool:
 def find_moved_member(value: Any, mark: ValueSpan, node: Node | None) -> ValueSpan | None:
     """Return the span of a member that should be in the object before the member, or None.
 
-    The object before the member contains or declares a member of this name. The object around the member does
-    not declare this name.
+    The preceding object contains or declares a member of this name. The object around the member does not
+    declare this name.
     """
     if not isinstance(value, dict) or not isinstance(mark.children, dict):
         return None

@@ -1,4 +1,4 @@
-"""Finds the start of the value in a model's text, and reports what surrounds the value.
+"""Finds the start of the value in the raw arguments, and reports what surrounds the value.
 
 Handles byte order marks, code fences, tags, narration, quotes around an object, incomplete escaping, and
 Gemma's tokens for quotes. The caller reads the value itself and passes the offset where the value ends.
@@ -65,16 +65,16 @@ _NAMED_OBJECT = re.compile(r"\"(\w{1,64}+)\"\s*+:\s*+(?=\{)")
 _ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
 _QUOTES = "\"'`“"
 _LAST_QUOTES = re.compile(r"(?:\"{1,3}|'{1,3}|`)[\s);]*+\Z")
-"""The last quotes of a string that contained the object, and the end of a call around the string."""
+"""The last quotes of a string that contained the object, and the end of a function call around the string."""
 MAX_LAYERS = 10
 """The maximum number of layers of string encoding that are removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueStart:
-    """The text, the offset where the value begins, and what precedes the value.
+    """The input, the offset where the value begins, and what precedes the value.
 
-    `blank` means that the text contains no value. `opened` means that the opening brace of the value is
+    `blank` means that the input contains no value. `opened` means that the opening brace of the value is
     missing. `fenced`, `tagged`, `quoted` and `narrated` mean that a code fence, a tag, a quote or narration
     precedes the value.
     """
@@ -90,7 +90,7 @@ class ValueStart:
 
 
 class Unwrapper:
-    """Finds the start of the value in one text, and reports what surrounds the value."""
+    """Finds the start of the value in one input, and reports what surrounds the value."""
 
     def __init__(
         self, piece: SourceText, findings: Findings, path: Path = None, declared: Collection[str] = ()
@@ -114,11 +114,11 @@ class Unwrapper:
         )
 
     def report_gap(self, code: str, start: int, end: int, **_: str | None) -> None:
-        """Report a comment or control character after the value. Further details are ignored."""
+        """Report a comment or control character after the value."""
         self.report(code, start, end)
 
     def find_start(self) -> ValueStart:
-        """Return the start of the value. Raises UnreadableError when the text contains no value."""
+        """Return the start of the value. Raises UnreadableError when the input contains no value."""
         if self.text.count("\x00") * 4 > len(self.text) > 0 and self.text.strip("\x00"):
             raise UnreadableError("not_text", 0)  # UTF-16 or binary data was decoded as UTF-8
         while True:
@@ -174,7 +174,7 @@ class Unwrapper:
         return self.position
 
     def pass_blanks(self) -> None:
-        """Skip whitespace. Report whitespace that JSON does not allow, unless no other text follows."""
+        """Skip whitespace. Report whitespace that JSON does not allow, unless nothing else follows."""
         match = _BLANK.match(self.text, self.position)
         self.position = match.end() if match else self.position
         odd = _ODD.match(self.text, self.position)
@@ -202,7 +202,7 @@ class Unwrapper:
         return True
 
     def pass_tag(self) -> bool:
-        """Skip an opening tag, or a whole block of reasoning. Return False for other text.
+        """Skip an opening tag, or a whole block of reasoning. Return False when there is neither.
 
         Raises UnreadableError when a block of reasoning is not closed.
         """
@@ -272,7 +272,7 @@ class Unwrapper:
         return ValueStart(piece, 0, fenced=self.fenced, tagged=self.tagged, quoted=self.quoted)
 
     def find_quoted_start(self, at: int) -> ValueStart:
-        """Return the start of the value when the text at `at` opens with a quote that never closes properly.
+        """Return the start of the value when a quote at `at` never closes properly.
 
         The quote may precede an object (`"{"a": 1}"`), belong to the object's first key (`"a": 1}`), or open
         a string without an end. Raises UnreadableError when no value follows.
@@ -342,9 +342,9 @@ class Unwrapper:
     # --- after the value -----------------------------------------------------------------------------
 
     def pass_rest(self, start: ValueStart, position: int) -> int:
-        """Skip and report the text from `position` on, after the value.
+        """Skip and report everything from `position` on, after the value.
 
-        Stop at the next object, at a member outside of the object, or at the end of the text. Return the
+        Stop at the next object, at a member outside of the object, or at the end of the input. Return the
         offset where reading stopped.
         """
         self.position = position
@@ -381,7 +381,7 @@ class Unwrapper:
         return len(text)
 
     def pass_closing(self, start: ValueStart) -> bool:
-        """Skip the closing half of a fence, tag or pair of quotes. Return False for other text.
+        """Skip the closing half of a fence, tag or pair of quotes. Return False when there is none.
 
         The closing half is reported when the opening half is missing.
         """
@@ -411,9 +411,10 @@ class Unwrapper:
         return True
 
     def pass_trailing_text(self, start: ValueStart) -> None:
-        """Skip text up to the next object or code fence, and report the text as narration.
+        """Skip everything up to the next object or code fence, and report the skipped characters as
+        narration.
 
-        Raises UnreadableError when the text is source code and narration precedes the value.
+        Raises UnreadableError when they are source code and narration precedes the value.
         """
         at = self.position
         if self.next_object <= at:  # search only once, not again for every fence
@@ -431,7 +432,7 @@ class Unwrapper:
 
 
 def find_closing(text: str, start: ValueStart) -> int | None:
-    """Return the offset of the code fence or tag that ends the text, or None when the text has no such end.
+    """Return the offset of the code fence or tag that ends the input, or None when there is none.
 
     Only a fence or tag of the kind that precedes the value counts.
     """
@@ -452,7 +453,7 @@ _BEFORE, _AFTER = ("{", "[", "(", ",", ":", "="), ("}", "]", ")", ",", ":", "")
 
 
 def read_quote_tokens(piece: SourceText, findings: Findings, path: Path) -> SourceText | None:
-    """Return the text with JSON strings instead of the strings between quote tokens. Report the tokens.
+    """Return the input with JSON strings instead of the strings between quote tokens. Report the tokens.
 
     Return None when there are no quote tokens, or when a token is where no string can be.
     """

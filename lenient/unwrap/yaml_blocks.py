@@ -1,7 +1,7 @@
 """Reads lines in YAML block style that have only one meaning: nested keys, lists, scalars, `|` and `>`.
 
-Raises UnfitError for anchors and tags, and for flow style or plain text over several lines. Values have the
-types of JSON; `yes` and `~` stay text.
+Raises UnfitError for anchors and tags, and for flow style or plain scalars over several lines. Values have
+the types of JSON; `yes` and `~` stay strings.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class UnfitError(Exception):
 
 
 class YamlLine(NamedTuple):
-    """One line: its offset, the width of its indentation, and the text after the indentation."""
+    """One line: its offset, the width of its indentation, and the content after the indentation."""
 
     start: int
     indent: int
@@ -63,7 +63,7 @@ class _OpenBlock:
 class YamlReader:
     """Reads lines in block style into one object.
 
-    A ` #` and the text after it were removed as a comment. `doubtful` contains the spans of such texts.
+    A ` #` and everything after it were removed as a comment. `doubtful` contains the spans of these comments.
     """
 
     def __init__(self, piece: SourceText, lines: list[YamlLine]) -> None:
@@ -185,7 +185,7 @@ class YamlReader:
         return following
 
     def read_block(self, sign: re.Match[str], start: int, following: int) -> int:
-        """Read the text block that `|` or `>` opens. Return the index of the next line."""
+        """Read the block that `|` or `>` opens. Return the index of the next line."""
         outer = self.stack[-1].indent - (len(self.stack) > 1)
         at = following
         while at < len(self.lines) and (not self.lines[at].text or self.lines[at].indent > outer):
@@ -209,14 +209,14 @@ class YamlReader:
 
 
 def _fold_lines(lines: list[str]) -> str:
-    """Return the text of a `>` block. Blanks join the lines, and empty lines separate paragraphs."""
+    """Return the content of a `>` block. Blanks join the lines, and empty lines separate paragraphs."""
     return re.sub(r"(?<!\n)\n(?!\n)", " ", "\n".join(lines)).replace("\n\n", "\n")
 
 
 def read_flow(piece: SourceText, start: int, end: int) -> tuple[Any, ValueSpan]:
     """Return the object or array in `piece.text[start:end]`, and the span of the value.
 
-    The text is JSON, possibly with unquoted words or single quotes. Raises UnfitError for other texts.
+    It is JSON, possibly with unquoted words or single quotes. Raises UnfitError for anything else.
     """
     findings = Findings()
     try:

@@ -1,8 +1,8 @@
-"""Mutation testing of parsers: realistic calls of 20 tools with one, two or three seeded defects each.
+"""Mutation testing of parsers: realistic tool calls of 20 tools with one, two or three seeded defects each.
 
-Every defect records how it changes the right answer. If the text still shows the arguments, the right answer
-is these arguments. Otherwise a refusal is right. The remaining arguments are also right if the parser reports
-the loss.
+Every defect records how it changes the right answer. If the arguments are still recognisable, they are the
+right answer. Otherwise a refusal is right. The remaining arguments are also right if the parser reports the
+loss.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ALONE = {
     "object split in two", "object ended early", "object ended at a line", "sent twice", "begun anew",
     "two different objects",
 }  # fmt: skip
-"""Kinds that change the number of objects. Each of them counts as a defect of brackets."""
+"""Kinds of defects that change the number of objects. Each of them counts as a defect of brackets."""
 
 
 @cache
@@ -48,9 +48,9 @@ def written_calls() -> list[tuple[Tool, dict[str, Any]]]:
 
 
 def mutants(each: int, *, seed: int = SEED, many: int | None = None) -> Iterator[tuple[str, Mutant]]:
-    """Yield `each` texts of every kind of defect, `many` texts with two defects and `many` texts with three.
+    """Yield `each` tool calls with every kind of defect, `many` with two defects and `many` with three.
 
-    The same seed gives the same texts. A new kind does not change the texts of other kinds.
+    The same seed gives the same mutants. A new kind does not change the mutants of other kinds.
     """
     for kind in KINDS:
         yield from ((kind, mutant) for mutant in _some(kind, each, seed, partial(_just, kind)))
@@ -77,9 +77,9 @@ def _just(kind: str, _: Random) -> tuple[str, ...]:
 
 
 def _choose(count: int, random: Random) -> tuple[str, ...]:
-    """Return different kinds in the order of use.
+    """Return different kinds in the order in which the defects are made.
 
-    At most one kind changes brackets, and at most one changes the text around the call.
+    At most one kind changes brackets, and at most one changes what surrounds the tool call.
     """
     while True:
         kinds = tuple(sorted(random.sample(KINDS, count), key=KINDS.index))
@@ -89,7 +89,9 @@ def _choose(count: int, random: Random) -> tuple[str, ...]:
 
 
 def mutate(tool: Tool, arguments: dict[str, Any], kinds: tuple[str, ...], random: Random) -> Mutant | None:
-    """Return the call with these defects, or None if a defect is impossible or the defects change nothing."""
+    """Return the tool call with these defects, or None if a defect is impossible or the defects change
+    nothing.
+    """
     draft = Draft.of(arguments, random)
     whole = draft.written()
     try:

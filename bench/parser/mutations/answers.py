@@ -1,4 +1,4 @@
-"""Determines the right answers for a broken call, and judges the results of the parsers."""
+"""Determines the right answers for a broken tool call, and judges the results of the parsers."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from bench.parser.scoring import Verdict, comparable, same, without_nulls
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A call with defects. `intended` is the call without the defects.
+    """A tool call with defects. `intended` are the arguments before the defects.
 
-    `certain` is True when a person can tell the arguments from the text. `certain_if_defined` is True when a
-    person can tell the arguments from the text and the definition. `unmarked` is True when the intended
-    object is right without a report. `loose` are the parameters whose value is unknown.
+    `certain` is True when a person can tell the arguments from `text`. `certain_if_defined` is True when a
+    person can tell the arguments from `text` and the definition. `unmarked` is True when the intended object
+    is right without a report. `loose` are the parameters whose value is unknown.
 
     If brackets are defective, `readings` are the results of the fewest bracket repairs. `closed_at_end` is
     the result if only closing brackets at the end are missing. If the answer is uncertain and `any_mark` is
-    True, any object with a report is right. `as_spelled` is the object with the names in the text. It is
+    True, any object with a report is right. `as_spelled` is the object with the names in `text`, which is
     right for a parser without the definition.
     """
 
@@ -40,7 +40,7 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The right answers for a broken call.
+    """The right answers for a broken tool call.
 
     The objects in `right` need no report. The objects in `possible` are right if they are reported as lossy
     or doubtful. If the answer is not `certain`, a refusal is also right, and so are the remaining arguments
@@ -72,7 +72,9 @@ def _among(value: Any, values: list[Any]) -> bool:
 
 
 def verdict(mutant: Mutant, reading: Reading, *, defined: bool, null_is_absent: bool = False) -> Verdict:
-    """Return the verdict: right, refused, told (wrong with a report) or silent (wrong without a report)."""
+    """Return the verdict: right, refused, told (incorrect with a report) or silent (incorrect without a
+    report).
+    """
     accepted = answers(mutant, defined=defined)
     got = reading.arguments
     if got is None:
@@ -94,7 +96,7 @@ def verdict(mutant: Mutant, reading: Reading, *, defined: bool, null_is_absent: 
 def _survives(intended: Any, got: Any, loose: frozenset[str] = frozenset()) -> bool:
     """Return True when the result contains only intended values, or the beginnings of intended values.
 
-    Loose parameters do not count.
+    The parameters in `loose` are ignored.
     """
     if isinstance(intended, dict) and isinstance(got, dict):
         return all(
@@ -112,7 +114,7 @@ def _survives(intended: Any, got: Any, loose: frozenset[str] = frozenset()) -> b
 def misfits(value: Any, schema: Mapping[str, Any]) -> int:
     """Return the number of differences from the definition.
 
-    Wrong types, wrong values, undeclared names and missing names are counted.
+    Invalid types, invalid values, undeclared names and missing names are counted.
     """
     if value not in schema.get("enum", (value,)):
         return 1

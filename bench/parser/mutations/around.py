@@ -1,4 +1,4 @@
-"""Defects of the whole text: text before or after the call, an encoding, or a second copy."""
+"""Defects of the whole input: prose before or after the tool call, an encoding, or a second copy."""
 
 from __future__ import annotations
 
@@ -58,7 +58,6 @@ def _begun_anew(draft: Draft) -> None:
 
 
 def _two_different(draft: Draft) -> None:
-    """Put two calls in one text, so that the intended call is unknown."""
     other = {
         name: f"{value}?" if isinstance(value, str) else value for name, value in draft.arguments.items()
     }

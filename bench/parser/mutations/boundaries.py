@@ -1,6 +1,6 @@
-"""Calls that lost one to four characters at the boundary of a member, as when a stream loses a piece.
+"""Tool calls that lost one to four characters at the boundary of a member, as when a stream loses a piece.
 
-A boundary is the text between a value and the next name (`", "`, `}, {"`), or between a name and the value
+A boundary is what stands between a value and the next name (`", "`, `}, {"`), or between a name and the value
 (`": "`). If a string or a number lost characters, the right answer lacks these characters, too.
 """
 
@@ -25,13 +25,13 @@ from bench.parser.scoring import is_strict_json
 LONGEST = 4
 _SIGNS = {":", "=", ",", "\\", '"'}
 _COMMENT = re.compile(r"#|/[/*]")
-"""In a text without its first quote, these characters may begin a comment."""
+"""In a string without its first quote, these characters may begin a comment."""
 
 
 def boundary_losses(wanted: int, *, seed: int = SEED) -> Iterator[tuple[str, Mutant]]:
-    """Yield different texts, each with the name of its loss.
+    """Yield different mutants, each with the name of its loss.
 
-    The same seed gives the same texts.
+    The same seed gives the same mutants.
     """
     random, seen = Random(f"{seed} boundaries"), set[str]()
     calls = _calls()
@@ -44,8 +44,8 @@ def boundary_losses(wanted: int, *, seed: int = SEED) -> Iterator[tuple[str, Mut
 
 
 def _calls() -> list[tuple[Tool, dict[str, Any]]]:
-    """Return the calls of the mutation tests, and the calls of the corpus whose arguments fit their tool's
-    definition.
+    """Return the tool calls of the mutation tests, and the tool calls of the corpus whose arguments fit the
+    called tool.
     """
     calls = written_calls() + [
         (entry.tool, entry.intended)
@@ -56,7 +56,7 @@ def _calls() -> list[tuple[Tool, dict[str, Any]]]:
 
 
 def lose(tool: Tool, arguments: dict[str, Any], random: Random) -> tuple[str, Mutant] | None:
-    """Delete a random piece at a random boundary. Return None if the rest is still valid JSON."""
+    """Delete a random piece at a random boundary. Return None if the result is still valid JSON."""
     draft = Draft.of(arguments, random)
     text = draft.written()
     after = random.choice((Kind.COMMA, Kind.COLON))
@@ -104,7 +104,6 @@ def _quoted(token: Token) -> bool:
 
 
 def _before(token: Token) -> int:
-    """Return the length of a token without its closing quote. The quote belongs to the boundary."""
     return len(token.text) - _quoted(token)
 
 
@@ -120,9 +119,11 @@ class _Loss:
     values: dict[int, Any] = field(default_factory=dict)
     brackets: bool = False
     unknown: bool = False
-    """True when the original value of a parameter can no longer be known from the text."""
+    """True when the original value of a parameter can no longer be known."""
     untold: bool = False
-    """True when the remaining text is ambiguous: a literal's end, or a blank or sign outside of quotes."""
+    """True when the remaining characters are ambiguous: a literal's end, or a blank or sign outside of
+    quotes.
+    """
 
     def __post_init__(self) -> None:
         for index, token in enumerate(self.tokens):
@@ -186,7 +187,9 @@ class _Loss:
         return bool(between.strip()) or '"' in sides
 
     def _clear(self) -> bool:
-        """Return True when the ends of both texts at the boundary can be found without the declared names."""
+        """Return True when the ends of both strings at the boundary can be found without the declared
+        names.
+        """
         return self._ends_known() and not (self._lost_end() and LONG.search(str(self._side(0))))
 
     def _ends_known(self) -> bool:
@@ -206,7 +209,7 @@ class _Loss:
         return self.values.get(index, self.tokens[index].value)
 
     def _object(self, names: Mapping[int, str] = MappingProxyType({})) -> dict[str, Any]:
-        """Return the object with the remaining parts of the values and with the changed names."""
+        """Return the object with what remains of the values and with the changed names."""
         other = {index: json.dumps(value) for index, value in self.values.items()}
         other |= {index: f'"{name}"' for index, name in names.items()}
         value: dict[str, Any] = json.loads(
@@ -216,7 +219,7 @@ class _Loss:
 
 
 def _number(rest: str) -> Any:
-    """Return the rest of a number or a literal. `0.` and `007` also count as numbers."""
+    """Return what remains of a number or a literal. `0.` and `007` also count as numbers."""
     try:
         return json.loads(rest)
     except ValueError:
@@ -224,7 +227,7 @@ def _number(rest: str) -> Any:
 
 
 def _inner(token: Token, rest: str) -> str:
-    """Return the text inside the quotes of a string that lost its beginning or its end."""
+    """Return the content of a string that lost its beginning or its end, without the remaining quote."""
     whole = token.text
     if whole.startswith(rest):
         return rest[1:]

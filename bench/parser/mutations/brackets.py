@@ -1,7 +1,7 @@
-"""Defects of brackets. All repairs of one bracket are tried, to find the possible meanings of the text.
+"""Defects of brackets. All repairs of one bracket are tried, to find the possible meanings.
 
-Often only one repair makes the text valid JSON, so the answer is known. If several repairs do so, the
-definition decides which repair is right. If the definition cannot decide, the answer is unknown.
+Often only one repair gives valid JSON, so the answer is known. If several repairs do so, the repair whose
+result fits the tool's definition is right. If several results fit, the answer is unknown.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _read(tokens: Sequence[Token | str]) -> Any:
 
 
 def closed_at_end(tokens: Sequence[Token]) -> Any:
-    """Return the object if only closing brackets at the end are missing. Return None for other texts."""
+    """Return the object if only closing brackets at the end are missing, else None."""
     open_: list[str] = []
     for token in tokens:
         if token.text in _PAIRS:
@@ -39,7 +39,7 @@ def closed_at_end(tokens: Sequence[Token]) -> Any:
 def readings(tokens: list[Token]) -> list[Any]:
     """Return the different objects that the fewest bracket repairs give.
 
-    Repairs of one bracket are tried first. If no such repair works, two brackets are removed.
+    Repairs of one bracket are tried first. If none of them gives valid JSON, two brackets are removed.
     """
     values: list[Any] = []
     for tries in (_single_mends(tokens), _two_removed(tokens)):
@@ -143,7 +143,7 @@ def _doubled_braces(draft: Draft) -> None:
 
 
 def _cut_off(draft: Draft) -> None:
-    """Cut the text anywhere. If only closing brackets are missing, the closed object is right, too."""
+    """Cut the arguments anywhere. If only closing brackets are missing, the closed object is right, too."""
     at = draft.random.randrange(2, len(draft.tokens) - 1)
     last = draft.tokens[at]
     del draft.tokens[at:]

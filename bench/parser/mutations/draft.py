@@ -1,4 +1,6 @@
-"""A call's arguments as JSON tokens. Defects change the tokens one by one and record the right answer."""
+"""A tool call's arguments as JSON tokens. Defects change the tokens one by one and record the right
+answer.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ class Token:
 
 
 class ImpossibleError(Exception):
-    """Raised when a defect cannot be made in a call."""
+    """Raised when a defect cannot be made in a tool call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +57,9 @@ LAYOUTS = (Layout(), Layout(), Layout(), Layout("", ""), Layout(indent=2), Layou
 
 @dataclass(slots=True)
 class Draft:
-    """One call to which defects are applied.
+    """One tool call to which defects are applied.
 
-    `certain` is True while a person can tell the arguments from the text. Otherwise `loose` lists the
+    `certain` is True while a person can tell the arguments from the tokens. Otherwise `loose` lists the
     parameters that may have any value if the loss is reported. `unmarked` means that the intended object is
     right without a report. `readings` are the possible results after a defect of brackets.
     """
@@ -95,7 +97,7 @@ class Draft:
         return self.pick(lambda _, token: token.kind in kinds)
 
     def change(self, index: int, text: str) -> None:
-        """Change the text of a token. Other defects no longer select this token."""
+        """Replace the characters of a token. Later defects do not select this token."""
         old = self.tokens[index]
         self.tokens[index] = Token(Kind.DEFECT, text, old.value, old.member, old.inside)
 
@@ -103,7 +105,7 @@ class Draft:
         self.tokens.insert(index, Token(Kind.DEFECT, text))
 
     def beside(self, index: int, step: int) -> int:
-        """Return the index of the next token in a direction. Skip tokens that are blank space.
+        """Return the index of the nearest token in a direction that is not blank space.
 
         Raises ImpossibleError at the end.
         """

@@ -1,4 +1,4 @@
-"""Reads the broken calls with every parser, and makes the tables of the results."""
+"""Reads the broken tool calls with every parser, and makes the tables of the results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bench.parser.worker import Worker
 from bench.peers import OURS, PEERS
 
 EACH, QUICK = 20, 4
-"""The number of texts for each kind of defect."""
+"""The number of inputs for each kind of defect."""
 READERS: dict[str, str] = {
     OURS: OURS,
     "json-repair": "json-repair + schema",
@@ -31,7 +31,7 @@ _TITLES = ("right", "refused", "lossy", "silent")
 
 @dataclass(frozen=True, slots=True)
 class JudgedMutant:
-    """One parser's result for one text, with or without the definition, and the verdict."""
+    """One parser's result for one input, with or without the definition, and the verdict."""
 
     kind: str
     reader: str
@@ -42,7 +42,7 @@ class JudgedMutant:
 
     @property
     def unplaced(self) -> bool:
-        """True when a report about the text has no position."""
+        """True when a report about the input has no position."""
         return any(finding.of_text and finding.start is None for finding in self.reading.findings)
 
     @property
@@ -54,14 +54,14 @@ class JudgedMutant:
 
 
 def measure(readers: Iterable[str], each: int = EACH) -> list[JudgedMutant]:
-    """Measure how the parsers read `each` texts of every kind of defect."""
+    """Measure how the parsers read `each` inputs of every kind of defect."""
     return _measure(readers, list(mutants(each)))
 
 
 def measure_boundaries(readers: Iterable[str], each: int = EACH) -> list[JudgedMutant]:
-    """Measure how the parsers read calls that lost characters at a boundary.
+    """Measure how the parsers read tool calls that lost characters at a boundary.
 
-    The number of these calls is 50 times `each`.
+    The number of these tool calls is 50 times `each`.
     """
     return _measure(readers, list(boundary_losses(50 * each)))
 
@@ -102,9 +102,10 @@ def tally(judged: Iterable[JudgedMutant]) -> Tally:
 
 
 def readers_table(judged: list[JudgedMutant]) -> list[str]:
-    """Return one row per parser, with shares of all texts.
+    """Return one row per parser, with the percentage of each verdict.
 
-    The row also has separate shares for texts read with a definition and for texts read without a definition.
+    The row has percentages for all inputs, for inputs read with a definition, and for inputs read without a
+    definition.
     """
     rows = []
     for reader in dict.fromkeys(judgement.reader for judgement in judged):
@@ -120,10 +121,9 @@ def readers_table(judged: list[JudgedMutant]) -> list[str]:
 
 
 def kinds_table(judged: list[JudgedMutant]) -> list[str]:
-    """Return one row per kind of defect.
+    """Return one row per kind of defect, with percentages.
 
-    The row has all shares of our parser. For other parsers it has only the shares of right and of silently
-    wrong results.
+    The row has all verdicts of our parser. For other parsers it has only right and silently wrong results.
     """
     readers = list(dict.fromkeys(judgement.reader for judgement in judged))
     others = [reader for reader in readers if reader != OURS]
@@ -143,9 +143,9 @@ def kinds_table(judged: list[JudgedMutant]) -> list[str]:
 
 
 def restored_table(judged: list[JudgedMutant]) -> list[str]:
-    """Return a table with the share of results that are the intended object.
+    """Return a table with the percentage of results that are the intended object.
 
-    A refusal does not count. Another object does not count either, even with a report.
+    Refusals and other objects do not count, even with a report.
     """
     readers = list(dict.fromkeys(judgement.reader for judgement in judged))
     rows = []
@@ -170,9 +170,9 @@ def _right_and_silent(counted: Tally) -> str:
 
 
 def shown(judged: Iterable[JudgedMutant], kind: str) -> list[str]:
-    """Return the wrong results for one kind of defect, or for all kinds.
+    """Return the incorrect results for one kind of defect, or for all kinds.
 
-    Silently wrong results come first, and short texts come before long texts.
+    Silently wrong results come first, and short inputs come before long inputs.
     """
     wrong = [
         judgement

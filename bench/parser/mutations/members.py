@@ -114,7 +114,6 @@ def _repeated_member(draft: Draft) -> None:
 
 
 def _contradicting_member(draft: Draft) -> None:
-    """Write the same parameter with two different texts, so that the intended text is unknown."""
     texts = [name for name, value in draft.arguments.items() if isinstance(value, str)]
     name = _choose(draft, texts)
     _write_again(draft, name, draft.arguments[name] + " (2)")
@@ -136,7 +135,9 @@ def _ended_early(between: str) -> Callable[[Draft], None]:
 
 
 def _split_in_two(draft: Draft) -> None:
-    """Split a call into two objects, each with some of the parameters. The text may mean one call or two."""
+    """Split a tool call into two objects, each with some of the parameters. The result may mean one tool call
+    or two.
+    """
     draft.change(_choose(draft, _top_level(draft)), "}, {")
     draft.doubt()
 

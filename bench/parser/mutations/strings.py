@@ -1,4 +1,4 @@
-"""Defects of quotes, and of the text between quotes."""
+"""Defects of quotes, and of the characters between quotes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from bench.parser.mutations.draft import Draft, ImpossibleError, Kind, Token
 
 _STRINGS = (Kind.KEY, Kind.STRING)
 TELLING = re.compile(r'["{}\[\]\n\\]')
-"""In a text without its first quote, these characters make the start of the text uncertain."""
+"""In a string without its first quote, these characters make the start of the string uncertain."""
 LONG = re.compile(r'[",:{}\[\]\n\\]')
-"""In a text without its last quote, these characters make the end of the text uncertain."""
+"""In a string without its last quote, these characters make the end of the string uncertain."""
 _LOOKS_LIKE_END = re.compile(r'"\s*[,:}\]]|[{\[,:]\s*"')
-"""A quote inside a text that may also be the end or the beginning of the text."""
+"""A quote inside a string that may also be the end or the beginning of the string."""
 _BARE = re.compile(r'(?<!\\)"')
 _ESCAPES = set('"\\/bfnrtu')
 _WORD = re.compile(r"[^\W\d][\w ./+@-]*\w")
@@ -50,14 +50,14 @@ def _missing_last_quote(draft: Draft) -> None:
 
 
 def _escaped_last_quote(draft: Draft) -> None:
-    """Put a backslash before the last quote. The backslash may be a mistake or the end of a path."""
+    """Put a backslash before the last quote. The backslash may be a mistake or the end of a Windows path."""
     at = _value(draft, len)
     _doubt_from(draft, at)
     draft.change(at, draft.tokens[at].text[:-1] + '\\"')
 
 
 def _doubt_from(draft: Draft, at: int) -> None:
-    """Mark the end of a text as unknown, because the text may include the next parameter."""
+    """Mark the end of a string as unknown, because the string may include the next parameter."""
     member = draft.tokens[at].member
     following = (token.member for token in draft.tokens[at:] if token.member not in (None, member))
     draft.doubt(member)
@@ -104,9 +104,9 @@ def _unescape(draft: Draft, at: int, inner: str) -> None:
 
 
 def _may_end(inner: str, quote: int) -> bool:
-    """Return True when an unescaped quote at the offset `quote` could end the text.
+    """Return True when an unescaped quote at the offset `quote` could end the string.
 
-    Such a quote is at an end of the text, or next to JSON punctuation.
+    Such a quote is at an end of the string, or next to JSON punctuation.
     """
     looks = any(match.start() <= quote < match.end() for match in _LOOKS_LIKE_END.finditer(inner))
     return looks or quote in (0, len(inner) - 1)
@@ -133,7 +133,9 @@ def _raw(escape: str, sign: str) -> Callable[[Draft], None]:
 
 
 def _single_backslashes(draft: Draft) -> None:
-    """Remove the escapes in Windows paths and patterns, unless a remaining backslash starts a JSON escape."""
+    """Remove the escapes in Windows paths and regular expressions, unless a remaining backslash starts a JSON
+    escape.
+    """
     at = _value(draft, lambda value: "\\" in value and not _misread(value) and '"' not in value)
     draft.change(at, f'"{draft.tokens[at].value}"')
 
@@ -158,7 +160,6 @@ def _doubled_first_quote(draft: Draft) -> None:
 
 
 def _prefix(draft: Draft) -> None:
-    """Add a Python string prefix that does not change the value."""
     at = draft.pick(
         lambda _, token: token.kind is Kind.STRING and "\\" not in token.text and "{" not in token.text
     )

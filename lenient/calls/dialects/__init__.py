@@ -1,1 +1,1 @@
-"""Dialects: the notations in which models write calls as text. Each dialect is one function."""
+"""Dialects: the notations in which models write tool calls as plain text. Each dialect is one function."""

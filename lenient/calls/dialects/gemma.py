@@ -5,8 +5,7 @@ Sources: Google's FunctionGemma formatting guide; vLLM's parsers `functiongemma`
 `<|"|>`). In long contexts, Gemma 4 also writes a namespace before the name (`call:ns:name{…}`), round
 brackets (`call:name(key=…)`) and plain quotes (issue 53642 of vLLM, issues 1830 and 1846 of oMLX).
 
-The raw arguments are built as JSON. Keys and the texts between string delimiters get double quotes; all other
-text stays as the model wrote it.
+The raw arguments are built as JSON.
 """
 
 from __future__ import annotations
@@ -33,26 +32,28 @@ _MARKS = re.compile(
     rf"(?P<text>{_TEXT})|(?P<end>{_CALL_END.pattern})|{_CALL.pattern}", re.DOTALL | re.MULTILINE
 )
 _BETWEEN = re.compile(r"\s*+(?:[,}\])][^<>]*+)?")
-"""The text between two strings, which begins with a comma or a closing bracket."""
+"""Matches what stands between two strings: whitespace, or a comma or closing bracket with what follows it."""
 _QUOTE = r"(?<=[:=,\[({\s])(?P<quote>[\"'])"
 _QUOTE_ENDS = {quote: re.compile(rf"(?<!\\){quote}(?=\s*+(?:[,}}\])]|\Z))") for quote in "\"'"}
-"""The end of a string in plain quotes: a comma, a closing bracket or the end of the text follows."""
+"""The quote that ends a string in plain quotes: a comma, a closing bracket or the end of the reply
+follows.
+"""
 _BRACKETS = compile_regex(rf"{_TEXT}|{_QUOTE}|(?P<opener>[{{\[(])|(?P<closer>[}}\])])", re.DOTALL)
 _WORD = r"[^\s\"'{}\[\]():=,<>]"
 _KEY = rf"(?P<before>\s*+)(?P<key>(?!\d){_WORD}++(?:[ \t]++{_WORD}++)*+)(?P<colon>\s*+[:=])(?!=)"
 _PARTS = compile_regex(rf"{_QUOTE}|(?P<sign>[{{\[(,])(?:{_KEY})?|(?P<closer>[}}\])])", re.DOTALL)
-"""The parts outside of delimited texts: brackets, and keys after a bracket or a comma."""
+"""Matches quotes, brackets, and keys after a bracket or a comma."""
 
 
 _OBJECT_IN_BRACKETS = re.compile(r"\(\s*+\{")
 
 
 def gemma(reply: ModelText) -> Iterator[FoundCall]:
-    """Yield the calls in the notation of Gemma.
+    """Yield the tool calls in the notation of Gemma.
 
     The notation is `<start_function_call>call:name{…}<end_function_call>` or
     `<|tool_call>call:name{…}<tool_call|>`. A call without these tokens counts if the tool was offered and the
-    lines of the call contain no other text. Tokens between two string delimiters are ordinary text.
+    lines of the call contain nothing else. Tokens inside a string are ordinary characters.
     """
     done = 0
     for opening in reply.find_tokens(_CALL):
@@ -84,7 +85,8 @@ def gemma(reply: ModelText) -> Iterator[FoundCall]:
 
 
 def _remove_namespace(reply: ModelText, name: str) -> str:
-    """Return the name without its namespace (`ns:`) if only the short name is an offered tool.
+    """Return the tool name without its namespace (`ns:`) if the short name is an offered tool and the full
+    name is not.
 
     Otherwise return the name unchanged.
     """
@@ -133,7 +135,7 @@ def _stands_alone(reply: ModelText, name: str, start: int, end: int) -> bool:
 
 
 def _write_as_json(body: str, *, complete: bool) -> str:
-    """Return the body as JSON. Texts between string delimiters become strings, and keys get double quotes.
+    """Return the arguments as JSON. Delimited strings and keys get double quotes.
 
     Round brackets around all parameters become braces, and `=` after a key becomes a colon. When `complete`
     is False and the last delimiter is missing, the last string is not closed.
@@ -155,7 +157,7 @@ def _write_as_json(body: str, *, complete: bool) -> str:
 
 
 def _write_structure(piece: str, open_brackets: list[str]) -> Iterator[str]:
-    """Yield the JSON for a piece of text that contains no strings.
+    """Yield the JSON for a piece of the arguments that contains no strings.
 
     `open_brackets` are the brackets that are open where the piece begins.
     """

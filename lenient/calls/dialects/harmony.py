@@ -1,8 +1,8 @@
 """Reads calls in OpenAI's Harmony format, which gpt-oss writes. The format's special tokens may be missing.
 
 Sources: the OpenAI Harmony response format (cookbook); openai/harmony; SGLang's parser `gpt-oss`. The
-recipient `to=functions.<name>` contains the tool's name. The recipient is in the channel header, or in the
-role before the header.
+recipient `to=functions.<name>` names the tool. The recipient is in the channel header, or in the role before
+the header.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ def _read_block(reply: ModelText, block: TokenBlock) -> Iterator[FoundCall]:
 def _read_block_value(reply: ModelText, block: TokenBlock, start: int) -> JsonInText | None:
     """Return the JSON value at the offset `start` of a block, or None when no value can be read.
 
-    Valid JSON may extend beyond the block. Broken JSON is repaired, and ends at the closing token that leaves
-    the JSON least broken.
+    Valid JSON may extend beyond the block. Broken JSON is repaired and ends at the closing token with which
+    it is least broken.
     """
     end = reply.find_strict_end(start)
     if end is not None:

@@ -1,4 +1,4 @@
-"""Dialects that write the tool's name as text, followed by the arguments as one JSON object.
+"""Dialects that write the tool's name, followed by the arguments as one JSON object.
 
 This module only finds the end of the arguments; `lenient.arguments.parse` reads the arguments.
 """
@@ -21,11 +21,11 @@ _FENCE_CLOSE = re.compile(r"\s*+`{3,}")
 
 
 def read_named_json(reply: ModelText, head: re.Pattern[str], closing: re.Pattern[str]) -> Iterator[FoundCall]:
-    """Yield the calls that begin with a match of `head`, followed by the arguments.
+    """Yield the tool calls that begin with a match of `head`, followed by the arguments.
 
     In `head`, the group `name` matches the tool's name and the optional group `id` matches the call id. If an
     optional group `begin` matches nothing, the opening token is missing. `closing` matches the tokens that
-    end a call.
+    end a tool call.
     """
     done = 0
     for block in find_blocks(reply, head, closing):
@@ -40,7 +40,7 @@ def read_named_json(reply: ModelText, head: re.Pattern[str], closing: re.Pattern
 
 
 def read_arguments(reply: ModelText, block: TokenBlock, name: str, call_id: str | None = None) -> FoundCall:
-    """Return the call whose raw arguments begin at the block's body.
+    """Return the tool call whose raw arguments begin at the block's body.
 
     A Markdown fence may surround the arguments.
     """
@@ -131,8 +131,7 @@ _KIMI_END = re.compile(r"<\|tool_calls?(?:_section)?_end\|>|<\|im_end\|>")
 def tool_call_name(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `<tool_call>name`, followed by the arguments as a JSON object.
 
-    Models write this when they mix up two notations. The opening token may be missing if the tool was
-    offered.
+    Models that mix two notations write this. The opening token may be missing if the tool was offered.
     """
     begun = list(read_named_json(reply, _TOOL_CALL_NAME, _TOOL_CALL_END))
     yield from begun
@@ -150,7 +149,8 @@ _TOOL_CALL_END = re.compile(r"</tool_call>|<\|im_end\|>")
 def functionary(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of Functionary v3.2: a line `>>>name`, followed by the arguments.
 
-    `>>>all` begins text for the user, not a call. Source: the prompt template v3 of MeetKai/functionary.
+    `>>>all` begins a message for the user, not a tool call. Source: the prompt template v3 of
+    MeetKai/functionary.
     """
     return (call for call in read_named_json(reply, _FUNCTIONARY, _FUNCTIONARY_END) if call.name != "all")
 

@@ -1,8 +1,8 @@
-"""Reads calls without delimiter tokens: JSON objects in a Markdown fence, or in plain text.
+"""Reads calls without delimiter tokens: JSON objects in a Markdown fence, or between prose.
 
-`CallEvidence.TEXT` lists the conditions under which an object counts as a call. An object does not count when
-the words before the object announce an example. An object in a fence of program code, or in a line of prose,
-does not count either.
+`CallEvidence.TEXT` lists the conditions under which an object counts as a tool call. An object does not count
+when the words before the object announce an example, or when it is in a fence of program code or in a line of
+prose.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ def _read_fence(reply: ModelText, fence: FencedBlock, whole: bool) -> Iterator[F
 
 
 def bare_json(reply: ModelText) -> Iterator[FoundCall]:
-    """Yield the calls written as JSON objects in plain text.
+    """Yield the calls written as JSON objects without a fence.
 
-    Models: Llama 3.2, and models without a chat template for calls. Sources: vLLM's parser `llama3_json`;
-    replies of models whose prompt asks for JSON.
+    Models: Llama 3.2, and models without a chat template for tool calls. Sources: vLLM's parser
+    `llama3_json`; replies of models whose prompt asks for JSON.
     """
     done = 0
     for read in _read_objects(reply, reply.text, 0):
@@ -85,7 +85,7 @@ def bare_json(reply: ModelText) -> Iterator[FoundCall]:
 def _is_quoted_example(reply: ModelText, read: JsonInText, done: int) -> bool:
     """Return True for an object in inline code, in a fence, or after words that announce an example.
 
-    `done` is the end of the previous call; words before this offset are ignored.
+    `done` is the end of the previous tool call; words before this offset are ignored.
     """
     start = read.base + read.mark.start
     quoted = reply.is_inline_code(start) or reply.fence_around(start) is not None
@@ -96,10 +96,9 @@ _LOOK = 800  # reading an object costs as much as skipping this many characters
 
 
 def _read_objects(reply: ModelText, text: str, base: int) -> Iterator[JsonInText]:
-    """Yield the JSON objects and the lists of objects in `text`.
+    """Yield the JSON objects and the lists of objects in `text`, a section of the reply.
 
-    `base` is the offset of `text` in the reply. Reasoning is skipped, and so is text that cannot be read as
-    an object.
+    `base` is the offset of `text` in the reply. Reasoning and anything that is not an object are skipped.
     """
     piece, ahead, position = SourceText(text), Lookahead(text), 0
     while (opening := _START.search(text, position)) is not None:

@@ -1,8 +1,7 @@
-"""Reads calls written as Python: `[f(a=1), g(b="x")]`, or `f(a=1)` on a separate line.
+"""Reads tool calls written as Python: `[f(a=1), g(b="x")]`, or `f(a=1)` on a separate line.
 
-Calls inside a Python program are not tool calls and do not count. A value in plain Python is rewritten as
-JSON. Any other value is copied unchanged, and `lenient.arguments.parse` repairs and reports the value. No
-code is run.
+Function calls inside a Python program do not count. A value in plain Python is rewritten as JSON. Any other
+value is copied unchanged, and `lenient.arguments.parse` repairs and reports the value. No code is executed.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def pythonic(reply: ModelText) -> Iterator[FoundCall]:
 
     When the caller named this dialect, all lists and single calls count. Otherwise a list counts if all tools
     in the list were offered, or if the list is the whole reply. A single call counts if the tool was offered
-    and the lines of the call contain no other text.
+    and the lines of the call contain nothing else.
     """
     marked = list(marked_python(reply))
     if marked:
@@ -112,8 +111,8 @@ def _read_lists(reply: ModelText) -> Iterator[FoundCall]:
 def _is_meant(reply: ModelText, calls: list[FoundCall], start: int, end: int) -> bool:
     """Return True when a list of Python calls is meant as tool calls.
 
-    A list counts if all tools were offered and no words before the list announce an example. A plausible list
-    that is the whole reply also counts.
+    Either all tools were offered and no words before the list announce an example, or a plausible list is the
+    whole reply.
     """
     if reply.catalog is not None and all(reply.offers(call.name) for call in calls):
         return not reply.is_example(start)
@@ -154,7 +153,6 @@ def _read_lines(reply: ModelText) -> Iterator[FoundCall]:
 
 
 def _is_in_calls_only(reply: ModelText, position: int) -> bool:
-    """Return True when `position` is outside of fences, or in a fence that contains only calls."""
     fence = reply.fence_around(position)
     return fence is None or (fence.language in _CALL_LANGUAGES and _holds_only_calls(reply, fence))
 
@@ -163,7 +161,6 @@ _CALL_LANGUAGES = frozenset({"", "tool_code", "tool_call", "tool_calls", "python
 
 
 def _holds_only_calls(reply: ModelText, fence: FencedBlock) -> bool:
-    """Return True when the fence begins with a call of an offered tool, and not with program code."""
     first = _LINE_CALL.match(reply.text, fence.body)
     return first is not None and (reply.told or reply.offers(reply.plain_name(first["name"])))
 
@@ -200,7 +197,7 @@ _KEYWORD_STRING_END = re.compile(
     r"\s*+(?:,\s*+(?:[A-Za-z_]\w*+\s*+=(?!=)|\*\*|\))|\)(?:[^\S\n]*+\n|\s*+(?:[,\])\n;`<]|\Z)))"
 )
 _PLAIN = compile_regex(r"(?:[^\\]|\\(?:[\\\"'/bfnrt]|u[0-9a-fA-F]{4}))*+")
-"""A text in which all escapes have the same meaning in Python and in JSON, or are escaped quotes."""
+"""A string in which all escapes have the same meaning in Python and in JSON, or are escaped quotes."""
 _HEX = re.compile(r"\\(?:x([0-9a-fA-F]{2})|.)", re.DOTALL)
 _RAW = re.compile(r"\b[rR][bB]?[\"']")
 _NATIVE = frozenset(
@@ -210,7 +207,7 @@ _NATIVE = frozenset(
         "comment_removed",
     }
 )  # fmt: skip
-"""These are repairs in JSON but normal in Python."""
+"""The codes of repairs that are normal in Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +243,9 @@ def _read_call_at(reply: ModelText, position: int) -> FoundCall | None:
 
 
 def _read_call_list(reply: ModelText, position: int) -> tuple[list[FoundCall], int]:
-    """Return the list's calls that follow the offset `position`, and the offset where reading stopped."""
+    """Return the list of calls that begins after the offset `position`, and the offset where reading
+    stopped.
+    """
     calls: list[FoundCall] = []
     while True:
         call = _read_written_call(reply, position)
@@ -305,8 +304,8 @@ def _find_argument_end(reply: ModelText, position: int, keyword: bool) -> int:
 def _pass_string(reply: ModelText, start: int, quote: str, *, outer: bool) -> int:
     """Return the offset after the string whose opening quote is at `start`.
 
-    A quote ends the string only when the argument also ends there, because models often leave inner quotes
-    unescaped. `outer` is True for the value of a keyword argument outside of brackets.
+    A quote ends the string only when the argument also ends there. `outer` is True for the value of a keyword
+    argument outside of brackets.
     """
     text = reply.text
     if text.startswith(quote * 3, start):
@@ -334,7 +333,7 @@ def _is_escaped(text: str, at: int, start: int) -> bool:
 
 
 def _make_call(reply: ModelText, call: _WrittenCall) -> FoundCall | None:
-    """Return the call with its arguments, which are written as JSON.
+    """Return the tool call with its arguments written as JSON.
 
     Return None when a positional argument has no known parameter name.
     """

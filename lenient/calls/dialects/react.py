@@ -1,7 +1,7 @@
 """Reads calls in the ReAct format: `Action:` and the tool's name, `Action Input:` and the arguments.
 
 Sources: Yao et al. 2022 (`Action: search[query]`); LangChain's ReAct agents, where the input is one JSON
-object or plain text. Text after `Observation:` is not read, because the model invented this tool result.
+object or a plain string. Nothing after `Observation:` is read, because the model invented this tool result.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _NO_TOOL = frozenset({"none", "finish", "final", "n/a", "na", "no", "answer", "r
 def react(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls written as `Action: name` and `Action Input: …`.
 
-    The input is JSON with the arguments, or plain text. Plain text is the value of the tool's only parameter,
-    or of the only required parameter.
+    The input is a JSON object with the arguments, or a plain string. A plain string is the value of the
+    tool's only parameter, or of the only required parameter.
     """
     actions = list(reply.find_tokens(_ACTION))
     if not actions:
@@ -65,10 +65,10 @@ def react(reply: ModelText) -> Iterator[FoundCall]:
 
 
 def _read_inline(reply: ModelText, action: re.Match[str]) -> FoundCall | None:
-    """Return the call of an action without an `Action Input:`, or None when the action is not a call.
+    """Return the tool call of an action without an `Action Input:`, or None when the action is not a call.
 
-    An action with the form `Action: search[query]` and the name of an offered tool is a call. An action is
-    also a call if the text ends within the action.
+    An action of the form `Action: search[query]` is a call if the tool was offered. An action is also a call
+    if the reply ends within the action.
     """
     name, after = action["name"], action["after"].strip()
     if after and after[0] in "[(" and after[-1:] in "])" and reply.offers(name):
@@ -99,10 +99,9 @@ def _read_with_input(
 
 
 def _read_input(reply: ModelText, name: str, body: str, start: int) -> tuple[str, int | None]:
-    """Return the raw arguments of an input, and the offset of the arguments in the text.
+    """Return the raw arguments of an input, and the offset of the arguments in the reply.
 
-    When the input is the plain text of a single parameter, the arguments are built as JSON and the offset is
-    None.
+    When the input is a plain string, the arguments are built as JSON and the offset is None.
     """
     if not body or body.startswith("{"):
         return body, start if body else None

@@ -1,8 +1,7 @@
 """Dialects that write each parameter between an opening and a closing tag.
 
-The raw arguments are built as JSON. A value is text unless the tool's definition declares another type. A
-closing tag ends a value only when another tag of the dialect or the end of the call follows. So code that
-contains such tags stays whole.
+The raw arguments are built as JSON. A value is a string unless the tool's definition declares another type. A
+closing tag ends a value only when another tag of the dialect or the end of the tool call follows.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from lenient.diagnostics import Diagnostic, shorten
 
 
 class _ValueLayout(Enum):
-    """How a dialect treats the line breaks at the start and end of a value."""
+    """Which line breaks at the start and end of a value a dialect removes."""
 
     VERBATIM = "verbatim"  # the line breaks belong to the value
     LINES = "lines"  # the dialect adds one line break before and one after the value
@@ -35,11 +34,11 @@ class _ValueLayout(Enum):
 class DialectTags:
     """The tags of one dialect, and how the dialect's values are read.
 
-    `pattern` has four main groups: `call` (the opening tag of a call), `parameter` (the opening tag of a
-    parameter), `value_end` and `call_end`. The group `name` is in `call`. If an optional group `begin`
-    matched nothing, the opening token is missing. The group `key` is in `parameter`. An optional group `text`
-    in `parameter` is "true" when the model declares the value as text, and "false" when the model declares it
-    as JSON.
+    `pattern` has four main groups: `call` (the opening tag of a tool call), `parameter` (the opening tag of a
+    parameter), `value_end` and `call_end`. `call` contains the group `name`. If an optional group `begin`
+    matched nothing, the opening token is missing. `parameter` contains the group `key`. An optional group
+    `text` in `parameter` is "true" when the model declares the value as a string, and "false" when the model
+    declares it as JSON.
 
     `entities` is True when the reference parser of the dialect decodes XML entities. `undeclared` is the type
     of a value whose type neither the definition nor the model declares.
@@ -65,7 +64,7 @@ def _read_tagged(reply: ModelText, tags: DialectTags) -> Iterator[FoundCall]:
 
 
 class _TagWalk:
-    """Goes through the tags of one reply and reads the calls.
+    """Goes through the tags of one reply and reads the tool calls.
 
     `marks` are the matches of the dialect's pattern. A budget limits how much of the reply is read again.
     """
@@ -77,9 +76,9 @@ class _TagWalk:
         self.marks = marks
 
     def read_call(self, index: int) -> tuple[FoundCall | None, int]:
-        """Return the call whose opening tag is `marks[index]`, and the index of the tag to read next.
+        """Return the tool call whose opening tag is `marks[index]`, and the index of the tag to read next.
 
-        Return None as the call when only prose follows the tag.
+        Return None as the tool call when only prose follows the tag.
         """
         opening = self.marks[index]
         name = opening["name"].strip()
@@ -121,13 +120,12 @@ class _TagWalk:
         return call, index
 
     def is_mark(self, index: int, position: int) -> bool:
-        """Return True when only whitespace is between `position` and the tag `marks[index]`."""
         return index < len(self.marks) and not self.text[position : self.marks[index].start()].strip()
 
     def read_elements(
         self, name: str, opening: re.Match[str], index: int, root: Node | None
     ) -> tuple[FoundCall, int]:
-        """Return a call whose parameter names are tag names, and the index of the tag to read next."""
+        """Return a tool call whose parameter names are tag names, and the index of the tag to read next."""
         reader = ElementReader(self.reply, opening.end(), self.tags.undeclared)
         parameters = reader.read_parameters(opening.end(), root)
         end, closed = reader.end, not parameters or parameters[-1].closed
@@ -154,9 +152,9 @@ class _TagWalk:
         return FoundCall(name, raw, opening.start(), end, complete, None, built=built), index
 
     def read_body(self, name: str, opening: re.Match[str], end: int, complete: bool) -> FoundCall | None:
-        """Return the call whose body contains all arguments in one text, usually JSON.
+        """Return the tool call whose body contains all arguments together, usually as JSON.
 
-        Return None when the closing tag is missing and the text is prose.
+        Return None when the closing tag is missing and the body is prose.
         """
         closing = _LAST_TAG.search(self.text, opening.end(), end) if complete else None
         body = self.text[opening.end() : closing.start() if closing else end]
@@ -186,7 +184,7 @@ class _TagWalk:
     def trim_layout(self, value: str, closed: bool, cut: bool) -> tuple[str, bool]:
         """Return the value without the line breaks that are layout, and True when the removal was a guess.
 
-        `closed` is False when the closing tag is missing. `cut` is True when the text ends within the value.
+        `closed` is False when the closing tag is missing. `cut` is True when the reply ends within the value.
         """
         layout = self.tags.layout
         if layout is _ValueLayout.LINES:
@@ -233,7 +231,7 @@ def deepseek_v32(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of DeepSeek V3.2 and V4.
 
     The notation is `<｜DSML｜invoke name="…"><｜DSML｜parameter name="…" string="true">…`. A parameter with
-    `string="true"` is text and stays unchanged. Every other parameter is JSON. Sources: encoding/ of
+    `string="true"` is a string and stays unchanged. Every other parameter is JSON. Sources: encoding/ of
     deepseek-ai/DeepSeek-V3.2; vLLM's parser `deepseek_v32`.
     """
     yield from _read_tagged(reply, _DSML)
@@ -285,7 +283,7 @@ def glm(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of GLM 4.5 to 4.7 and LongCat.
 
     The notation is `<tool_call>name<arg_key>k</arg_key><arg_value>v</arg_value></tool_call>`. A value that is
-    declared as text stays unchanged. Any other valid JSON is read as JSON. Sources: the chat template of
+    declared as a string stays unchanged. Any other valid JSON is read as JSON. Sources: the chat template of
     zai-org/GLM-4.5; vLLM's parsers `glm45` and `glm47`.
     """
     yield from _read_tagged(reply, _GLM)
@@ -311,7 +309,8 @@ def kimi_k3(reply: ModelText) -> Iterator[FoundCall]:
     """Yield the calls of Kimi K3, written in the notation XTML.
 
     The notation is `<|open|>call tool="…"<|sep|><|open|>argument key="…" type="string"<|sep|>…`. An argument
-    with `type="string"` is text and stays unchanged. Source: SGLang's parser `kimi_k3` (kimik3_format.py).
+    with `type="string"` is a string and stays unchanged. Source: SGLang's parser `kimi_k3`
+    (kimik3_format.py).
     """
     yield from _read_tagged(reply, _KIMI_K3)
 
@@ -339,7 +338,7 @@ _LAST_TAG = re.compile(rf"{_TOKEN}<[^<>]*+>\s*+\Z")
 _REST = re.compile(
     rf"\s*+(?:{TAG_TOKEN})?(?:</?(?:\w{{1,40}}+:)?(?:tool_calls?|function_calls)>|</?｜DSML｜|<｜tool|<\||<invoke|\Z)"
 )
-"""The text that may follow the last tag of a call: the wrapper tags of all dialects, or nothing."""
+"""What may follow the last tag of a tool call: the wrapper tags of all dialects, or nothing."""
 
 
 class _ValueEnd(NamedTuple):
@@ -357,7 +356,7 @@ class _ValueEnd(NamedTuple):
 class _ValueEndSearch:
     """A search for the end of one value.
 
-    `marks` are the matches of the dialect's pattern in the text. `unseen` are the declared parameters that
+    `marks` are the matches of the dialect's pattern in the reply. `unseen` are the declared parameters that
     have not appeared yet, or None when the definition is unknown.
     """
 
@@ -431,27 +430,25 @@ class _ValueEndSearch:
         return None
 
     def closes_again(self, index: int) -> bool:
-        """Return True when the next tag after `marks[index]` is another closing tag."""
         kinds = (mark.lastgroup for mark in self.marks[index + 1 : index + 100])
         return next((kind == "value_end" for kind in kinds if kind != "call_end"), False)
 
     def is_placed(self, index: int) -> bool:
-        """Return True when the tag `marks[index]` begins a line or follows another tag of the dialect."""
         start, before = self.marks[index].start(), self.marks[index - 1].end() if index else 0
         line = self.text.rfind("\n", before, start) + 1
         return not self.text[max(line, before) : start].strip()
 
     def begins_body(self, index: int) -> bool:
-        """Return True when a tag, a JSON object or the text's end follows the opening tag `marks[index]`."""
+        """Return True when a tag, a JSON object or the reply's end follows the opening tag `marks[index]`."""
         end = self.marks[index].end()
         following = self.marks[index + 1].start() if index + 1 < len(self.marks) else len(self.text)
         rest = self.text[end : min(following, end + 400)].strip()
         return not rest or rest.startswith("{")
 
     def is_structural(self, index: int) -> bool:
-        """Return True when another tag of the dialect, or the text's end, follows the tag `marks[index]`.
+        """Return True when another tag of the dialect, or the reply's end, follows the tag `marks[index]`.
 
-        A closing tag of a call counts only when it ends the call.
+        A closing tag of a tool call counts only when it ends the tool call.
         """
         end = self.marks[index].end()
         following = self.marks[index + 1].start() if index + 1 < len(self.marks) else -1
@@ -461,10 +458,10 @@ class _ValueEndSearch:
         return _REST.match(self.text, end) is not None
 
     def ends_call(self, index: int, *, strictly: bool = False) -> bool:
-        """Return True when `marks[index]` is the closing tag of the call.
+        """Return True when `marks[index]` is the closing tag of the tool call.
 
-        Another call, the end of the surrounding element or the end of the text must follow. If `strictly` is
-        False, other text may follow on a new line.
+        Another tool call, the end of the surrounding element or the end of the reply must follow. If
+        `strictly` is False, prose may follow on a new line.
         """
         if index >= len(self.marks) or self.marks[index].lastgroup != "call_end":
             return False

@@ -1,1 +1,1 @@
-"""Functions that several dialects use to read model text, JSON values, Python calls and tagged parameters."""
+"""Functions that several dialects use to read replies, JSON values, Python calls and tagged parameters."""

@@ -1,9 +1,9 @@
 """Reads parameters whose names are the tag names of XML-like elements: `<city>Oslo</city>`.
 
 An object is an element that contains elements. A list is several `<item>` elements, or one repeated element.
-MiniMax M3 writes a token before each tag, so tags without the token are text. In other dialects, a value
-contains elements only when the definition declares an object or a list. Without a definition, the value is
-text.
+MiniMax M3 writes a token before each tag, so tags without the token are part of a string. In other dialects,
+a value contains elements only when the definition declares an object or a list. Without a definition, the
+value is a string.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CLOSING = re.compile(rf"\s*+(?:{TAG_TOKEN})?</(?P<name>parameters|params|argume
 _HOLDERS = frozenset({"parameters", "params", "arguments", "args", "input"})
 _MAX_DEPTH = 32
 _Written = tuple[str, list[str]]
-"""The JSON text of a value, and the codes of the changes made to the value."""
+"""The JSON of a value, and the codes of the changes made to the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class _Element:
 
 
 def begins_with_elements(text: str, position: int, root: Node | None) -> bool:
-    """Return True when each parameter of a call is an element. Return False when JSON is the call's content.
+    """Return True when each parameter of a tool call is an element. Return False when the content is JSON.
 
     `root` is the compiled definition, or None when the definition is unknown.
     """
@@ -76,11 +76,11 @@ def _is_holder(name: str, root: Node | None) -> bool:
 
 
 class ElementReader:
-    """Reads the elements of one call, beginning at `position`.
+    """Reads the elements of one tool call, beginning at `position`.
 
     `undeclared` is the type of values without a declared type. `marked` is True when the dialect's token
-    precedes the tags. `end` is the offset after the last element. `dropped` is the span of the last text
-    between elements.
+    precedes the tags. `end` is the offset after the last element. `dropped` is the span of the last
+    characters found between elements.
     """
 
     def __init__(self, reply: ModelText, position: int, undeclared: UndeclaredType) -> None:
@@ -133,7 +133,9 @@ class ElementReader:
             position = element.end
 
     def find_opening(self, position: int, limit: int) -> re.Match[str] | None:
-        """Return the next opening tag. Text before the tag is skipped only if the dialect marks each tag."""
+        """Return the next opening tag. Characters before the tag are skipped only if the dialect marks each
+        tag.
+        """
         opening = _OPENING.match(self.text, position, limit)
         if self.marked and (opening is None or opening["token"] is None):
             token = _TOKEN.search(self.text, position, limit)
@@ -195,14 +197,14 @@ class ElementReader:
         return list(groups.values())
 
     def write_all(self, elements: list[_Element], node: Node | None, depth: int) -> _Written:
-        """Return the JSON text of all elements with one name. Several elements become a list."""
+        """Return the JSON of all elements with one name. Several elements become a list."""
         if len(elements) == 1:
             return self.write_content(elements[0], node, depth)
         items = node.items if node is not None else None
         return _join("[]", [self.write_content(element, items, depth) for element in elements])
 
     def write_content(self, element: _Element, node: Node | None, depth: int) -> _Written:
-        """Return the JSON text of an element's content, which is a value or further elements."""
+        """Return the JSON of an element's content, which is a value or further elements."""
         children = self.find_children(element, node) if depth < _MAX_DEPTH else []
         if children:
             if _is_list(children, node):
@@ -225,9 +227,7 @@ class ElementReader:
         return text, [*codes, "ambiguous"] if doubtful else codes
 
     def write_inner(self, elements: list[_Element], node: Node | None, depth: int) -> _Written:
-        """Return the JSON text of the elements inside an element, and the codes of the repairs at element
-        ends.
-        """
+        """Return the JSON of the elements inside an element, and the codes of the repairs at element ends."""
         text, codes = self.write_all(elements, node, depth + 1)
         for element in elements:
             if not element.closed:
@@ -239,8 +239,8 @@ class ElementReader:
     def find_children(self, element: _Element, node: Node | None) -> list[_Element]:
         """Return the elements inside an element, or [] when the element's content is a value.
 
-        Text that the definition declares as text has no elements. If the dialect has no token before tags,
-        the definition must declare another type.
+        A declared string has no elements. If the dialect has no token before tags, the definition must
+        declare an object or a list.
         """
         if self.marked:
             holds_elements = _allows(node, ValueKind.JSON_OBJECT) or _allows(node, ValueKind.JSON_ARRAY)
@@ -250,7 +250,7 @@ class ElementReader:
         return self.split(element) if holds_elements else []
 
     def split(self, element: _Element) -> list[_Element]:
-        """Return the elements in the content of an element, or [] when the content is other text."""
+        """Return the elements in the content of an element, or [] when the content is anything else."""
         opening = _OPENING.match(self.text, element.body, element.stop)
         if opening is None or (self.marked and opening["token"] is None):
             return []
@@ -262,12 +262,10 @@ class ElementReader:
 
 
 def _allows(node: Node | None, kind: ValueKind) -> bool:
-    """Return True when the node allows a value of this kind. Without a node, any kind is allowed."""
     return node is None or any(branch.kind in (None, kind) for branch in node.branches or (node,))
 
 
 def _is_list(children: list[_Element], node: Node | None) -> bool:
-    """Return True when the elements inside an element are items of a list, not fields of an object."""
     names = {child.name for child in children}
     if node is not None and not _allows(node, ValueKind.JSON_OBJECT):
         return len(names) == 1 and _allows(node, ValueKind.JSON_ARRAY)

@@ -1,4 +1,4 @@
-"""Tool calls found in a text: `FoundCall` has raw arguments, and `TextCall` has parsed arguments."""
+"""Tool calls found in a reply: `FoundCall` has raw arguments, and `TextCall` has parsed arguments."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from lenient.diagnostics.codes import Severity
 class FoundCall:
     """One tool call that a dialect found: the tool's name, the raw arguments `raw` and the span `start:end`.
 
-    `complete` is False when the text ends before the call does. `offset` is where `raw` begins in the text,
+    `complete` is False when the reply ends within the tool call. `offset` is where `raw` begins in the reply,
     or None when `raw` was built from separately written parameters. `built` contains the diagnostics of
     building `raw`, with spans in `raw`. `around` contains the diagnostics of repairs outside of the
-    arguments, with spans in the text.
+    arguments, with spans in the reply.
     """
 
     name: str
@@ -36,8 +36,8 @@ class FoundCall:
 class TextCall:
     """One tool call found in a text, with the parsed arguments.
 
-    `text[start:end]` is the call: the name, the arguments and the delimiter tokens that belong only to this
-    call. `complete` is False when the text ends before the call does. `request` contains the parsed
+    `text[start:end]` is the tool call: the name, the arguments and the delimiter tokens that belong only to
+    this tool call. `complete` is False when the text ends within the tool call. `request` contains the parsed
     arguments, and diagnostics whose spans point into `request.raw_arguments`.
 
     `offset` is where the raw arguments begin in the text, so `offset + span` is a position in the text. Some
@@ -58,12 +58,12 @@ class TextCall:
 
 
 def missing_opening(start: int) -> Diagnostic:
-    """Return the diagnostic for a call that lacks its opening token and begins at `start` in the text."""
+    """Return the diagnostic for a tool call that lacks its opening token and begins at the offset `start`."""
     return Diagnostic("missing_opening_tag", "$", start, start)
 
 
 def read_call(dialect: str, call: FoundCall, catalog: ToolCatalog | None) -> TextCall:
-    """Return the found call with parsed arguments.
+    """Return the found tool call with parsed arguments.
 
     A name that is not in the catalog gets the diagnostic `unknown_tool`.
     """

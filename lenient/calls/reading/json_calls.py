@@ -1,7 +1,7 @@
-"""Recognises tool calls in a JSON value. Models write calls in many shapes.
+"""Recognises tool calls in a JSON value.
 
-The keys of the name and the arguments vary. A call may be in a list of calls or inside another object.
-`CallEvidence` lists the evidence that a call needs in text without delimiter tokens.
+Models use different keys for the name and the arguments. A tool call may be in a list of tool calls or inside
+another object. `CallEvidence` lists the evidence that a tool call needs outside of delimiter tokens.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _BESIDES = frozenset({*_ID_KEYS, "type", "index"})
 _REPORTS = frozenset(
     {"output", "result", "results", "observation", "response", "error", "status", "tool_result"}
 )
-"""An object with these keys is the log of a call that was already run, so it is not a call."""
+"""An object with one of these keys logs a finished tool call, so it is not a new tool call."""
 _STRING_HOLDERS = ("content", "response", "answer", "output", "message", "text", "json")
 _MAX_CALLS = 10_000
 
@@ -44,9 +44,9 @@ _MAX_CALLS = 10_000
 class CallEvidence(Enum):
     """The evidence that an object needs to count as a tool call.
 
-    `TOKENS`: the delimiter tokens around the object mark a call, so no more evidence is needed. `TEXT`: the
-    tool was offered, or the object is the whole reply and contains only a name and an arguments object.
-    Without a catalog, `TEXT` only requires that the object contains a name and an arguments object.
+    `TOKENS`: delimiter tokens surround the object, so no more evidence is needed. `TEXT`: the tool was
+    offered, or the object is the whole reply and contains only a name and an arguments object. Without a
+    catalog, `TEXT` only requires that the object contains a name and an arguments object.
     """
 
     TOKENS = "tokens"
@@ -78,9 +78,9 @@ def call_envelope(reply: ModelText, name: str | None) -> Node | None:
 def find_calls(
     reply: ModelText, read: JsonInText, bar: CallEvidence, *, whole: bool = False
 ) -> list[FoundCall]:
-    """Return the calls in a JSON value of the reply.
+    """Return the tool calls in a JSON value of the reply.
 
-    `bar` is the evidence that a call needs. `whole` is True when the reply contains only this value.
+    `bar` is the evidence that a tool call needs. `whole` is True when the reply contains only this value.
     """
     shapes = _CallFinder(reply, read, bar, whole)
     calls = list(shapes.find_in(_JsonPart(read.value, read.mark), 0))[:_MAX_CALLS]
@@ -91,7 +91,7 @@ def find_calls(
 
 
 class _CallFinder:
-    """A search for the calls in one JSON value.
+    """A search for the tool calls in one JSON value.
 
     `bar` and `whole` have the same meaning as in `find_calls`.
     """
@@ -124,9 +124,9 @@ class _CallFinder:
         yield from self.find_in_named(part, name_key)
 
     def find_in_nameless(self, part: _JsonPart, depth: int) -> Iterator[FoundCall]:
-        """Yield the calls in an object without a name.
+        """Yield the tool calls in an object without a name.
 
-        A call may be an inner object, or the arguments may be under the tool's name as the key.
+        A tool call may be an inner object, or the key may be the tool's name and the value the arguments.
         """
         value = part.value
         for key in _HOLDER_KEYS:
@@ -150,7 +150,7 @@ class _CallFinder:
             yield from self.find_in_encoded(part)
 
     def find_in_encoded(self, part: _JsonPart) -> Iterator[FoundCall]:
-        """Yield the call in `{"content": "<a call as JSON>"}`, where a string contains the call.
+        """Yield the tool call in `{"content": "<a call as JSON>"}`, where a string contains the tool call.
 
         Models that were asked for JSON content write this.
         """
@@ -186,7 +186,9 @@ class _CallFinder:
             yield self.make_call(part, name, None, call_id)
 
     def is_meant(self, value: Mapping[str, Any], name_key: str, holder: str | None) -> bool:
-        """Return True when an object without delimiter tokens is a call, not data, a definition or a log."""
+        """Return True when an object without delimiter tokens is a tool call, not data, a definition or a
+        log.
+        """
         name = value[name_key]
         if _REPORTS & value.keys():
             return False
@@ -205,9 +207,9 @@ class _CallFinder:
     def may_stand_alone(self, tool: ToolDefinition | None, besides: set[str]) -> bool:
         """Return True when an object without a key for the arguments is a call of the tool.
 
-        `besides` are the keys other than the name. All keys in `besides` must be declared parameters, and all
-        required parameters must be in `besides`. An object with only a name counts when no parameter is
-        required, or when the object is the whole reply.
+        `besides` are the keys other than the name. They must be declared parameters and include all required
+        parameters. An object with only a name counts when no parameter is required, or when the object is the
+        whole reply.
         """
         if tool is None:
             return False
@@ -229,7 +231,7 @@ class _CallFinder:
         return FoundCall(name, raw, start, end, True, base + place.start, call_id, around=around)
 
     def make_flat_call(self, part: _JsonPart, name: str, keys: list[str], call_id: str | None) -> FoundCall:
-        """Return the call whose parameters `keys` are in the same object as the tool's name.
+        """Return the tool call whose parameters `keys` are in the same object as the tool's name.
 
         The raw arguments are built as a JSON object of these parameters.
         """
@@ -242,7 +244,7 @@ class _CallFinder:
         return FoundCall(name, "{" + raw + "}", start, end, True, None, call_id)
 
     def mends_around(self, part: _JsonPart, inside: ValueSpan | None) -> Iterator[Diagnostic]:
-        """Yield the diagnostics of repairs inside a call's object but outside of the call's arguments.
+        """Yield the diagnostics of repairs inside a tool call's object but outside of its arguments.
 
         `inside` is the span of the arguments. Repairs in this span are reported when the arguments are
         parsed.
@@ -273,7 +275,6 @@ class _CallFinder:
 
 
 def _is_schema(arguments: Any) -> bool:
-    """Return True when the arguments are a JSON Schema, so the object is a tool definition and not a call."""
     return isinstance(arguments, dict) and isinstance(arguments.get("properties"), dict)
 
 
@@ -282,5 +283,7 @@ def _declares(tool: ToolDefinition, name: str) -> bool:
 
 
 def _is_name(name: str) -> bool:
-    """Return True when the text can be a tool's name. A name has at most 128 characters and no whitespace."""
+    """Return True when the string can be a tool's name. A name has at most 128 characters and no
+    whitespace.
+    """
     return len(name) <= 128 and not any(sign.isspace() for sign in name)

@@ -1,4 +1,4 @@
-"""Reads the JSON value at an offset of a text, and repairs broken JSON."""
+"""Reads the JSON value at an offset of a reply, and repairs broken JSON."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _AFTER = 150
 class JsonInText:
     """A JSON value that was read from a reply.
 
-    `piece` is the text that was read, and `base` is the offset of this text in the reply. `mark` is the span
-    of the value in the piece, and `end` is the offset in the piece where reading stopped. `complete` is False
-    when a bracket or string was still open at the end of the text. `repairs` are the diagnostics of the
-    repairs, with spans in the piece.
+    `piece` is the section of the reply that was read, and `base` is the offset of this section in the reply.
+    `mark` is the span of the value in the piece, and `end` is the offset in the piece where reading stopped.
+    `complete` is False when a bracket or string was still open at the end of the piece. `repairs` are the
+    diagnostics of the repairs, with spans in the piece.
     """
 
     value: Any
@@ -43,7 +43,7 @@ class JsonInText:
 
     @property
     def damage(self) -> int:
-        """The damage in the text: 0 = none, 1 = a bracket or string is not closed, 2 = meaning was lost."""
+        """The damage in the JSON: 0 = none, 1 = a bracket or string is not closed, 2 = meaning was lost."""
         return 2 if any(repair.lossy for repair in self.repairs) else 0 if self.complete else 1
 
 
@@ -54,7 +54,7 @@ def pass_blanks(text: str, position: int) -> int:
 
 
 def is_json(text: str) -> bool:
-    """Return True when the whole text is one JSON value."""
+    """Return True when the whole string is one JSON value."""
     try:
         orjson.loads(text)
     except ValueError:
@@ -63,11 +63,8 @@ def is_json(text: str) -> bool:
 
 
 def find_json_end(text: str, start: int) -> int | None:
-    """Return the end of the valid JSON object or array at `start`, or None when the JSON there is not valid.
-
-    The decoder sees only a window of the text. The window grows while the value continues. Without the
-    window, many failures would take quadratic time, because a failing decoder counts the lines of the whole
-    input.
+    """Return the end of the valid JSON object or array at `start`, or None when the JSON there is not
+    valid.
     """
     size = _WINDOW
     while True:
@@ -82,7 +79,7 @@ def find_json_end(text: str, start: int) -> int | None:
 
 
 def _goes_beyond(piece: str) -> bool:
-    """Return True when the piece is valid, or nearly valid, JSON up to the end of the window."""
+    """Return True when the piece is valid JSON, or JSON that only the end of the window cuts off."""
     try:
         _DECODER.raw_decode(piece)
     except json.JSONDecodeError as error:

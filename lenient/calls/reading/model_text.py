@@ -1,7 +1,7 @@
-"""A model's text, and the positions outside of reasoning and quoted examples, where a tool call may begin.
+"""A model's reply, and the positions in the reply where a tool call may begin.
 
-`ModelText` also contains the offered tools. A budget for reading text again keeps the search for calls
-linear.
+A tool call may not begin in reasoning or quoted examples. `ModelText` also contains the offered tools, and a
+budget for reading parts of the reply again.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _BACKTICKS = re.compile(r"`++")
 _BLANK_LINE = re.compile(r"\n[ \t]*+\n")
 _BRACE = re.compile(r"[{}]")
 _LEAD_IN = 240
-"""The number of characters before a quoted text in which words may announce an example."""
+"""The number of characters before a quotation in which words may announce an example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,11 @@ class FencedBlock:
 
 
 class ModelText:
-    """A model's text, and the tools that were offered to the model.
+    """A model's reply, and the tools that were offered to the model.
 
-    `told` is True when the caller named the dialect of the text. `left` is the remaining budget for reading
-    text again. At 0, the search stops, so the time stays linear. `json_end` is the end of the valid JSON
-    object or array at the start of the text, or 0 if there is none.
+    `told` is True when the caller named the dialect of the reply. `left` is the remaining budget for reading
+    again; at 0 the search stops, so the time stays linear. `json_end` is the end of the valid JSON object or
+    array at the start of the reply, or 0 if there is none.
     """
 
     def __init__(self, text: str, catalog: ToolCatalog | None, *, told: bool = False) -> None:
@@ -105,8 +105,8 @@ class ModelText:
     def may_name(self, name: str, position: int) -> bool:
         """Return True when the name between delimiter tokens at `position` may be the name of a tool.
 
-        An offered name always may, and a placeholder never may. With a catalog, a name in an announced
-        example may not.
+        An offered name is always allowed, and a placeholder is never allowed. With a catalog, a name in an
+        announced example is not allowed.
         """
         if self.offers(name):
             return True
@@ -115,7 +115,7 @@ class ModelText:
         return self.catalog is None or not (self.is_example(position) or self.is_example(position, _FORM))
 
     def plain_name(self, name: str) -> str:
-        """Return the name without a namespace such as `functions.`, unless the full name was offered."""
+        """Return the tool name without a namespace such as `functions.`, unless the full name was offered."""
         if self.find_tool(name) is None:
             for prefix in _NAMESPACES:
                 rest = name.removeprefix(prefix)
@@ -146,7 +146,7 @@ class ModelText:
     def is_quoted(self, position: int) -> bool:
         """Return True when `position` is in reasoning, inline code, or a fence announced as an example.
 
-        Also return True when `position` is inside the valid JSON at the start of the text.
+        Also return True when `position` is inside the valid JSON at the start of the reply.
         """
         if position < self.json_end or self.find_reasoning_end(position) is not None:
             return True
@@ -183,7 +183,7 @@ class ModelText:
 
     @property
     def find_fences(self) -> list[FencedBlock]:
-        """The fenced blocks of the text outside of reasoning, in order.
+        """The fenced blocks of the reply outside of reasoning, in order.
 
         The last block may lack its closing fence.
         """
@@ -202,7 +202,7 @@ class ModelText:
         return None
 
     def _find_body(self) -> tuple[int, int]:
-        """Return the span of the text without outer whitespace, leading reasoning and end tokens."""
+        """Return the span of the reply without outer whitespace, leading reasoning and end tokens."""
         start = 0
         for first, end in self.thoughts:
             if self.text[start:first].strip():
@@ -223,7 +223,7 @@ class ModelText:
         return find_json_end(self.text, start)
 
     def spend_budget(self, steps: int) -> bool:
-        """Subtract `steps` from the budget for reading text again.
+        """Subtract `steps` from the budget for reading the reply again.
 
         Return False when the budget is used up.
         """
@@ -234,8 +234,8 @@ class ModelText:
 def _find_reasoning(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of the reasoning blocks.
 
-    Reasoning that begins the text and is never closed extends to the end of the text. A closing token without
-    an opening token ends reasoning that began in the prompt.
+    Reasoning that begins the reply and is never closed extends to the end of the reply. A closing token
+    without an opening token ends reasoning that began in the prompt.
     """
     first, closing = _THOUGHT.search(text), _THOUGHT_END.search(text)
     if closing is not None and (first is None or closing.start() < first.start()):
@@ -262,9 +262,9 @@ def _find_reasoning(text: str) -> Iterator[tuple[int, int]]:
 def _find_code_spans(text: str, reply: ModelText) -> Iterator[tuple[int, int]]:
     """Yield the spans of inline code, including the backticks.
 
-    As in Markdown, a run of backticks ends at the next run with the same length in the same paragraph.
-    Backticks inside a word open no inline code, and three backticks at a line start are a fence. Braces in
-    inline code must be balanced, so that two backticks in different calls do not form inline code.
+    As in Markdown, a sequence of backticks ends at the next sequence with the same length in the same
+    paragraph. Backticks inside a word open no inline code, and three backticks at a line start are a fence.
+    Braces in inline code must be balanced.
     """
     runs = [run.span() for run in islice(_BACKTICKS.finditer(text), MAX_TOKENS)]
     following: dict[int, int] = {}  # maps the length of a run of backticks to the index of the next such run

@@ -25,7 +25,7 @@ class TokenBlock:
     """A block of a reply that begins with an opening delimiter token.
 
     `ends` are the first and the last closing token in the block, or () when there is none. `limit` is the
-    latest possible end: the offset of the next opening token, or the length of the text. `closing` matches
+    latest possible end: the offset of the next opening token, or the length of the reply. `closing` matches
     the closing tokens of the dialect, and `tokens` matches the opening and the closing tokens.
     """
 
@@ -67,7 +67,9 @@ class TokenBlock:
             yield self.last_end
 
     def move_beyond(self, reply: ModelText, position: int) -> TokenBlock:
-        """Return the block without the delimiter tokens before `position`. They are part of strings."""
+        """Return the block without the delimiter tokens before `position`, because these tokens are inside
+        strings.
+        """
         token = self.tokens.search(reply.text, position)
         if token is None:
             return replace(self, ends=(), limit=len(reply.text))
@@ -99,7 +101,7 @@ def find_blocks(reply: ModelText, opening: re.Pattern[str], closing: re.Pattern[
 def find_outside_strings(reply: ModelText, start: int, tokens: re.Pattern[str]) -> re.Match[str] | None:
     """Return the first match of `tokens` after `start` that is outside of strings in double quotes.
 
-    Return None without a match, and when the budget of the reply is used up.
+    Return None when there is no match, or when the budget of the reply is used up.
     """
     if not reply.spend_budget(0):
         return None
@@ -115,19 +117,18 @@ def _add_strings(tokens: re.Pattern[str]) -> re.Pattern[str]:
 
 
 def is_less_broken(damage: int, least: int, reply: ModelText, end: int) -> bool:
-    """Return True when a possible end of the JSON, the offset `end`, is better than the best end so far.
+    """Return True when the JSON is less broken if it ends at the offset `end` than at the best end so far.
 
-    `damage` is the damage of the JSON that ends at `end`, and `least` is the damage of the best JSON so far.
-    If the JSON is badly broken with either end, the later end is better, because earlier tokens may be part
-    of a string.
+    `damage` is the damage of the JSON that ends at `end`, and `least` is the least damage so far. If the JSON
+    is badly broken with either end, the later end is better, because earlier tokens may be inside a string.
     """
     return damage < least or (damage == least == 2 and end < len(reply.text))
 
 
 def choose_end(reply: ModelText, start: int, ends: Iterable[int], name: str) -> int | None:
-    """Return the end that leaves the arguments from `start` on least broken, or None if `ends` is empty.
+    """Return the offset in `ends` that leaves the arguments from `start` on least broken.
 
-    `name` is the name of the tool. The tool's definition helps to find the ends of strings.
+    Return None if `ends` is empty. The definition of the tool `name` helps to find the ends of strings.
     """
     node, best, least = reply.arguments_node(name), None, 3
     for end in ends:

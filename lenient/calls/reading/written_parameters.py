@@ -1,7 +1,7 @@
 """Builds the raw arguments as JSON for dialects that write each parameter separately.
 
-A value is text unless the tool's definition or the dialect declares another type. Values that are not text
-are copied unchanged; `lenient.arguments.parse` reads, converts and checks these values.
+A value is a string unless the tool's definition or the dialect declares another type. Values that are not
+strings are copied unchanged; `lenient.arguments.parse` reads, converts and checks these values.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class UndeclaredType(Enum):
 class WrittenParameter:
     """One parameter as the model wrote it.
 
-    `is_text` is True when the model declares text, False when the model declares another type, and None when
-    the model declares no type. `closed` is False when the closing tag is missing. `cut` is True when the text
-    ends within the value. `layout` is True when line breaks around the value were removed as layout. `end` is
-    the offset where the parameter ends in the reply. `doubtful` is True when the parameter could also end
-    elsewhere. `written` is the JSON text of a value that was already read, with the codes of the changes made
-    to the value.
+    `is_text` is True when the model declares a string, False when the model declares another type, and None
+    when the model declares no type. `closed` is False when the closing tag is missing. `cut` is True when the
+    reply ends within the value. `layout` is True when line breaks around the value were removed as layout.
+    `end` is the offset where the parameter ends in the reply. `doubtful` is True when the parameter could
+    also end elsewhere. `written` is the JSON of a value that was already read, with the codes of the changes
+    made to the value.
     """
 
     name: str
@@ -72,12 +72,12 @@ def build_arguments(
     entities: bool,
     cut: bool,
 ) -> tuple[str, tuple[Diagnostic, ...]]:
-    """Return the parameters as the text of one JSON object, and the diagnostics of building the text.
+    """Return the parameters as one JSON object, and the diagnostics of building this JSON.
 
-    The order of parameters is kept, and repeated names stay. The spans of the diagnostics point into the JSON
-    text. `root` is the compiled definition, or None when the definition is unknown. `undeclared` is the type
+    The order of parameters is kept, and repeated names stay. The spans of the diagnostics point into the
+    JSON. `root` is the compiled definition, or None when the definition is unknown. `undeclared` is the type
     of values without a declared type. `entities` is True when XML entities are decoded. `cut` is True when
-    the call was not closed, so parameters may be missing at the end.
+    the tool call was not closed, so parameters may be missing at the end.
     """
     parts, findings, length = list[str](), list[Diagnostic](), 1
     for parameter in parameters:
@@ -117,7 +117,7 @@ def find_node(root: Node | None, name: str) -> Node | None:
 def write_parameter(
     parameter: WrittenParameter, node: Node | None, undeclared: UndeclaredType, *, entities: bool
 ) -> tuple[str, list[str]]:
-    """Return the JSON text of one value, and the codes of the changes made to the value."""
+    """Return the JSON of one value, and the codes of the changes made to the value."""
     trimmed = parameter.value.strip()
     as_text = parameter.is_text
     if as_text is None:
@@ -137,9 +137,9 @@ def write_parameter(
 
 
 def is_text(node: Node | None, value: str, undeclared: UndeclaredType) -> bool:
-    """Return True when the definition declares a value as text.
+    """Return True when the definition declares a value as a string.
 
-    If the definition is missing or also allows other types, valid JSON is not text.
+    If the definition is missing or also allows other types, valid JSON is not a string.
     """
     if node is None:
         return undeclared is UndeclaredType.TEXT or not is_json(value)

@@ -1,7 +1,7 @@
 """Compiles the constraints of JSON Schema on one value: bounds, sizes, patterns and formats.
 
-As in JSON Schema, a rule for one type accepts values of all other types. A pattern that could run forever is
-not run.
+As in JSON Schema, a constraint for one type accepts values of all other types. A pattern whose match could
+take forever is not used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from uuid import UUID
 
 MAX_PATTERN = 400
 MAX_PATTERN_WORK = 10_000_000
-"""The maximum backtracking steps of a pattern on one text, estimated as length ** (open repeats)."""
+"""The maximum backtracking steps of a pattern on one string, estimated as length ** (number of open
+repeats).
+"""
 
 _OPEN_REPEAT = re.compile(r"(?<!\\)(?:[*+]|\{\d+,\}|\{\d+,\d{3,}\})")
 _REPEATED_GROUP = re.compile(r"(?<!\\)\)(?:[*+]|\{\d+,)")
@@ -55,7 +57,7 @@ class CompiledPattern:
         return self.degree <= 1 or len(value) ** self.degree <= MAX_PATTERN_WORK
 
     def rules_out(self, value: str) -> bool:
-        """Return True when the text certainly does not match.
+        """Return True when the string certainly does not match.
 
         Return False when a match would cost too much.
         """
@@ -63,7 +65,7 @@ class CompiledPattern:
 
 
 def read_rules(schema: Mapping[str, Any]) -> Iterator[ValueRule]:
-    """Yield the rules of one schema. Keywords with a malformed value are ignored."""
+    """Yield the constraints of one schema. Keywords with a malformed value are ignored."""
     yield from _number_rules(schema)
     yield from _size_rules(schema)
     if schema.get("uniqueItems") is True:
@@ -76,7 +78,7 @@ def read_rules(schema: Mapping[str, Any]) -> Iterator[ValueRule]:
 def compile_pattern(text: Any) -> CompiledPattern | None:
     """Compile a regular expression.
 
-    Return None when Python cannot compile the expression, or when the expression may run forever.
+    Return None when Python cannot compile the expression, or when a match could take forever.
     """
     if not isinstance(text, str) or len(text) > MAX_PATTERN or _REPEATED_GROUP.search(text):
         return None
@@ -109,7 +111,7 @@ def _is_multiple(value: Any, step: Any) -> bool:
 
 
 def _to_exact(number: float) -> Fraction:
-    """Return the exact decimal value of a number, so that 0.3 counts as a multiple of 0.1."""
+    """Return the exact decimal value of a number: then 0.3 counts as a multiple of 0.1."""
     return Fraction(number) if isinstance(number, int) else Fraction(repr(number))
 
 
@@ -119,7 +121,7 @@ _TURNED: Mapping[str, Callable[[Any, Any], bool]] = {
     "exclusiveMinimum": operator.lt,
     "exclusiveMaximum": operator.gt,
 }
-"""The comparisons with the bound as the first argument, as `partial` needs it."""
+"""The comparisons with the bound as the first argument, because `partial` binds the first argument."""
 _BOUNDS: Mapping[str, Callable[[Any, Any], bool]] = {
     "minimum": operator.ge,
     "maximum": operator.le,
@@ -158,7 +160,7 @@ def _is_unique(value: Any) -> bool:
 
 
 def _write_canonical(value: Any) -> str:
-    """Return a JSON value as text. Equal values give equal texts, so 1.0 is written as 1."""
+    """Return a JSON value as a string. Equal values give equal strings, so 1.0 is written as 1."""
     text = json.dumps(value, sort_keys=True)
     if ".0" in text or "e" in text:
         text = json.dumps(json.loads(text, parse_float=_parse_whole), sort_keys=True)

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from lenient.definitions.json_schema.json_values import same_json
 
 MAX_NODES = 20_000
-"""The maximum number of schema parts, which merging can multiply. Further parts are not checked."""
+"""The maximum number of schemas after references and `allOf` are merged. Further schemas are not checked."""
 
 MAX_SCHEMA_DEPTH = 64
 
@@ -18,8 +18,7 @@ MAX_SCHEMA_DEPTH = 64
 class Flattener:
     """Flattens the schemas in one document.
 
-    `count` is the number of schema parts flattened so far. `MAX_NODES` limits this number. The caller may
-    reset `count` to 0.
+    `count` is the number of schemas flattened so far, at most `MAX_NODES`. The caller may reset `count` to 0.
     """
 
     def __init__(self, root: Any) -> None:
@@ -92,7 +91,7 @@ _MAX_INDEXED = 200_000
 
 
 class _References:
-    """The schemas of one document that can be the target of a reference.
+    """The schemas of one document to which a reference can point.
 
     `old` is True for draft 7 or earlier, where keywords next to a `$ref` are ignored.
     """
@@ -137,7 +136,7 @@ class _References:
         return _follow_pointer(resource, unquote(fragment))
 
     def _register_all(self) -> None:
-        """Go through the document once and register the names of schemas, up to a limit."""
+        """Go through the document once and register the addresses of schemas, up to a limit."""
         self.resources[""] = self.root
         waiting: list[tuple[Any, str]] = [(self.root, "")]
         for _ in range(_MAX_INDEXED):
@@ -149,7 +148,7 @@ class _References:
             waiting.extend((inner, base) for inner in _iterate_inner(schema))
 
     def _register_names(self, schema: Mapping[str, Any], base: str) -> str:
-        """Register the names of one schema. Return the base address for the schemas inside the schema."""
+        """Register the addresses of one schema. Return the base address for its inner schemas."""
         sibling_of_ref = self.old and "$ref" in schema
         for key in () if sibling_of_ref else ("$id", "id"):
             name = schema.get(key)
@@ -175,7 +174,7 @@ class _References:
 def _split_reference(reference: str, base: str) -> tuple[str, str]:
     """Split a reference into the document's address and the fragment.
 
-    The address is resolved against a base address.
+    `base` is the address against which a relative reference is resolved.
     """
     if reference.startswith("#"):
         return base, reference[1:]
@@ -263,7 +262,7 @@ def _prepare_schema(schema: Schema) -> dict[Any, Any]:
 
 
 def _prepare_dependencies(result: dict[Any, Any]) -> None:
-    """Move constraints to `GatheredKey.WHEN` if they apply only when a field is present."""
+    """Move a constraint to `GatheredKey.WHEN` if it applies only when a field is present."""
     for keyword in ("dependentRequired", "dependentSchemas", "dependencies"):
         entries = result.pop(keyword, None)
         for name, requirement in entries.items() if isinstance(entries, Mapping) else ():
@@ -278,9 +277,9 @@ def _gather(result: dict[Any, Any], key: GatheredKey, *values: Any) -> None:
 def merge_schemas(base: Any, over: Any) -> Any:
     """Return a schema that accepts what both schemas accept, or False when no value can fit both schemas.
 
-    Each schema may or may not be prepared by `_prepare_schema`. If the schemas have different annotations,
-    the annotations of `base` are kept. `unevaluatedProperties` and `unevaluatedItems` are merged only from
-    `base`, because in `over` they do not cover the fields and items of `base`.
+    If the schemas have different annotations, those of `base` are kept. `unevaluatedProperties` and
+    `unevaluatedItems` are merged only from `base`, because in `over` they do not cover the fields and items
+    of `base`.
     """
     if base is False or over is False:
         return False
@@ -375,9 +374,8 @@ _JOINED: Mapping[str, Callable[[Any, Any], Any]] = {
 def _merge_fields(result: dict[Any, Any], other: dict[Any, Any]) -> None:
     """Merge the properties by name, and `additionalProperties`, in place.
 
-    `additionalProperties` restricts only names that the same schema does not list. If one schema forbids
-    names that the other schema lists, no merged schema is exact. Then the properties of both schemas are
-    allowed, and the keyword is listed as unsupported.
+    If one schema forbids names that the other schema lists, no merged schema is exact. Then the properties of
+    both schemas are allowed, and `additionalProperties` is listed as unsupported.
     """
     names = [{*_declared_names(schema)} for schema in (result, other)]
     extras = [schema.get("additionalProperties", True) for schema in (result, other)]
@@ -410,7 +408,7 @@ def _combine_schemas(schema: Any, other: Any) -> Any:
 
 
 def _merge_items(result: dict[Any, Any], other: dict[Any, Any]) -> None:
-    """Merge the schemas that apply to all items of a list, in place. Tuple schemas are checked separately."""
+    """Merge the schemas that apply to all items of a list, in place."""
     theirs = {keyword: other.pop(keyword) for keyword in _ARRAY_SHAPE if keyword in other}
     mine = [keyword for keyword in _ARRAY_SHAPE if keyword in result]
     if not mine:

@@ -1,4 +1,4 @@
-"""Writes JSON values as text, compares values, and decides whether JSON can represent a value."""
+"""Writes JSON values as strings, compares values, and decides whether JSON can represent a value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 def to_json_value(value: Any) -> Any:
     """Return a Python value as a JSON value, for the defaults and allowed values of definitions.
 
-    Enum members become their values, sets and tuples become lists, dates and times become ISO 8601 texts.
+    Enum members become their values, sets and tuples become lists, dates and times become ISO 8601 strings.
     """
     if isinstance(value, Enum):
         return to_json_value(value.value)
@@ -32,9 +32,9 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, default=_write_other)
 
 
 def to_json_text(value: Any) -> str:
-    """Return a value as JSON text on one line.
+    """Return a value as JSON on one line.
 
-    A value without a JSON type is written as the text that `str` returns.
+    A value without a JSON type is written as the string that `str` returns.
     """
     return repr(value) if type(value) is int else _ENCODER.encode(value)
 

@@ -1,4 +1,4 @@
-"""Nodes of a compiled schema: each node describes the values allowed at one path of the arguments.
+"""Nodes of a compiled schema: each node describes the values that one position of the arguments may have.
 
 `schema_compiler` makes the nodes from a JSON Schema. A recursive reference makes the graph of nodes cyclic.
 """
@@ -23,7 +23,7 @@ _AROUND = " \t\r\n\"'`*:?$@<>()[]\u200b\ufeff"
 class EnumChoices:
     """The values that `enum` or `const` allows.
 
-    `code` is reported for any other value. `folded` maps case-folded texts to the allowed texts.
+    `code` is reported for any other value. `folded` maps case-folded strings to the allowed strings.
     """
 
     code: str
@@ -64,10 +64,9 @@ class Conditions:
 class Demands:
     """Constraints that need a match of a value against other nodes.
 
-    The fast check leaves such values to the validator. `patterns` are the nodes for fields whose name matches
-    a pattern. Every field name must fit `names`. A list must meet all of `contains`. A value must fit no node
-    of `forbidden`, and must fit every node of `also`. Each node of `also` is listed with its keyword.
-    `exclusive` means that only one of the branches may fit.
+    `patterns` are the nodes for fields whose name matches a pattern. Every field name must fit `names`. A
+    list must meet all of `contains`. A value must fit no node of `forbidden` and all nodes of the list
+    `also`, where each node has its keyword. `exclusive` means that only one of the branches may fit.
     """
 
     patterns: tuple[tuple[CompiledPattern, Node], ...] = ()
@@ -81,19 +80,19 @@ class Demands:
 
 @dataclass(slots=True)
 class Node:
-    """The values that are allowed at one path of the arguments.
+    """The values that are allowed at one position of the arguments.
 
-    If `kind` is None and `branches` is empty, any value is allowed. `typed` is False when only other keywords
-    imply the kind. `holds_json` is True for a text that must contain JSON. A node with `never` allows no
-    value. `extra` is the constraint on undeclared fields: a node, True (any value), or None (undeclared
-    fields are reported, and forbidden if `closed`). `spellings` maps normalised names to declared names.
-    `tag` is the field whose value distinguishes the branches, with a dict from values to branches. `remarks`
-    are diagnostics as (code, detail) for keywords that are not checked.
+    If `kind` is None and `branches` is empty, any value is allowed. `typed` is False when only keywords other
+    than `type` imply the kind. `holds_json` is True for a string that must contain JSON. A node with `never`
+    allows no value. `extra` is the constraint on undeclared fields: a node, True (any value), or None
+    (undeclared fields are reported, and forbidden if `closed`). `spellings` maps normalised names to declared
+    names. `tag` is the field whose value distinguishes the branches, with a dict from values to branches.
+    `remarks` are diagnostics as (code, detail) for keywords that are not checked.
 
     `lenient.coerce.compiled_tool` fills the last four fields on first use. `accepted` contains the types of
     values that need no conversion, and `accepted_fields` contains such types for each field. `is_scalar` is
     True when the node requires only a scalar kind. `is_listed_text` is True when the node requires only one
-    of several texts.
+    of several strings.
     """
 
     kind: ValueKind | None = None
@@ -124,9 +123,10 @@ class Node:
 
 
 def normalise_name(name: str) -> str:
-    """Return the name without case, so that different spellings of one name are equal.
+    """Return a field name in the form in which different spellings of the name are equal.
 
-    Underscores, hyphens, backslashes, whitespace, and quotes and brackets around the name are removed.
+    The form has no capitals, underscores, hyphens, backslashes or whitespace, and no quotes or brackets
+    around the name.
     """
     return _SPELLING.sub("", name.strip(_AROUND) or name).casefold()
 
@@ -177,8 +177,8 @@ def are_all_disjoint(branches: Sequence[Node]) -> bool:
 def are_disjoint(node: Node, other: Node) -> bool:
     """Return True when no value can fit both nodes.
 
-    Either the types or the allowed values of the nodes differ, or the nodes require a field whose allowed
-    values differ.
+    Either the types or the allowed values of the nodes differ, or the nodes require the same field with
+    different allowed values.
     """
     if node.never or other.never:
         return True
@@ -211,7 +211,8 @@ def _are_values_disjoint(node: Node, other: Node) -> bool:
 
 
 def find_tag(branches: Sequence[Node]) -> tuple[str, Mapping[Any, Node]] | None:
-    """Return the first field whose allowed texts differ in each branch, and a dict from texts to branches.
+    """Return the first field whose allowed strings differ in each branch, and a dict from strings to
+    branches.
 
     Return None when there is no such field.
     """

@@ -1,6 +1,6 @@
 """Compiles a JSON Schema to a graph of nodes, once per definition.
 
-An unsupported keyword becomes a remark of the node. The validator reports the remark with every value.
+An unsupported keyword becomes a remark of the node, which the validator reports with every value.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _MAX_CHOSEN = 64
 def compile_schema(schema: Any) -> Node:
     """Return the root node of the schema of an arguments object.
 
-    Never raises: a malformed part becomes a remark.
+    Never raises: a malformed keyword becomes a remark.
     """
     root = _SchemaCompiler(schema).compile_node(schema, 0)
     if root.kind is None and not root.branches and not root.never:
@@ -80,7 +80,7 @@ class _SchemaCompiler:
     # --- one node ------------------------------------------------------------------------------------
 
     def fill(self, node: Node, flat: Any, depth: int) -> None:
-        """Write a flattened schema into `node`. Other nodes may already refer to `node`."""
+        """Write a flattened schema into `node`, to which other nodes may already refer."""
         if not isinstance(flat, Mapping):
             node.never = flat is False
             return
@@ -250,7 +250,7 @@ class _SchemaCompiler:
     def compile_chosen(self, bare: Any, conditions: list[Any], answers: tuple[bool | None, ...]) -> Node:
         """Return the node of a schema merged with the `then` or `else` branch of each condition.
 
-        The answer for each condition in `answers` selects the branch.
+        `answers` contains True (`then`), False (`else`) or None (unknown) for each condition.
         """
         self.count = self.schemas.count = 0
         for (test, when, otherwise), holds in zip(conditions, answers, strict=True):
@@ -265,7 +265,9 @@ class _SchemaCompiler:
         return node
 
     def find_tested_fields(self, test: Any) -> Mapping[str, Any]:
-        """Return a schema that allows any value in the fields that the schema `test` declares."""
+        """Return a schema that only declares the fields of the schema `test`, with any value in each
+        field.
+        """
         flat = self.schemas.flatten(test, 0)
         if not isinstance(flat, Mapping):
             return {}
@@ -328,7 +330,7 @@ def _find_kind(schema: Mapping[Any, Any], type_name: str | None) -> ValueKind | 
 
 
 def _infer_kind(schema: Mapping[Any, Any]) -> ValueKind | None:
-    """Infer the kind of a schema that has no type. The listed values, properties or items show the kind."""
+    """Infer the kind of a schema without `type` from its listed values, properties or items."""
     if isinstance(schema.get("properties"), Mapping):
         return ValueKind.JSON_OBJECT
     if "items" in schema or "prefixItems" in schema:
@@ -350,7 +352,6 @@ _KINDS_BY_PYTHON_TYPE: Mapping[type, ValueKind] = {
 
 
 def _read_choices(schema: Mapping[Any, Any]) -> EnumChoices | None:
-    """Return the values that `enum` or `const` allows, or None when the schema has neither."""
     listed = schema.get("enum")
     if "const" in schema:
         is_listed = not isinstance(listed, list) or EnumChoices("", tuple(listed)).holds(schema["const"])
@@ -365,9 +366,9 @@ def _read_choices(schema: Mapping[Any, Any]) -> EnumChoices | None:
 
 
 def _fold_texts(listed: list[Any]) -> dict[str, Any]:
-    """Return a dict from case-folded texts to allowed texts.
+    """Return a dict from case-folded strings to allowed strings.
 
-    A key maps to None if two allowed texts have this key.
+    A key maps to None if two allowed strings have this key.
     """
     folded: dict[str, Any] = {}
     for value in listed:
@@ -378,7 +379,7 @@ def _fold_texts(listed: list[Any]) -> dict[str, Any]:
 
 
 def is_of_kind(kind: ValueKind, value: Any) -> bool:
-    """Return True when the value has the JSON type of the kind. The format does not matter."""
+    """Return True when the value has the JSON type of the kind. The format is ignored."""
     return _TYPES[kind](value)
 
 

@@ -1,4 +1,4 @@
-"""Walks through all parts of a JSON Schema, for the Markdown pages and the lint.
+"""Walks through all positions in a JSON Schema, for the Markdown pages and the lint.
 
 References are resolved. A recursive schema is entered only once.
 """
@@ -17,16 +17,16 @@ _MAX_LEVELS = 12
 
 
 _Waiting = tuple[Path, str | None, Any, bool, int, tuple[int, ...]]
-"""Path, name, schema, required, level, and the ids of the outer schemas."""
+"""The position, name, schema, whether it is required, the level, and the ids of the outer schemas."""
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaPlace:
-    """One part of a JSON Schema: the root, a field, the items of a list, or a branch.
+    """One position in a JSON Schema: the root, a field, the items of a list, or a branch.
 
     `own` is the original schema. In `schema`, references and `allOf` are merged. `name` is the name of a
-    field, or None for any other part. `unsupported` are the keywords that cannot be checked. `level` is the
-    number of fields and items above this part.
+    field, or None for any other position. `unsupported` are the keywords that cannot be checked. `level` is
+    the number of fields and items above this position.
     """
 
     path: Path
@@ -39,7 +39,7 @@ class SchemaPlace:
 
 
 def walk_places(schema: Mapping[str, Any]) -> Iterator[SchemaPlace]:
-    """Yield every part of a schema. An outer part comes before its inner parts."""
+    """Yield every position in a schema. An outer position comes before its inner positions."""
     flattener = Flattener(schema)
     waiting: list[tuple[Path, str | None, Any, bool, int, tuple[int, ...]]] = [
         (None, None, schema, False, 0, ())
@@ -85,7 +85,9 @@ def _list_inner(
 
 
 def render_place(path: Path) -> str:
-    """Return the path of a part: `$.filters.years[]`. `[]` means items, `.*` means fields of any name."""
+    """Return a position in a schema as `$.filters.years[]`. `[]` means items, `.*` means fields of any
+    name.
+    """
     steps: list[str] = []
     while path is not None:
         path, step = path

@@ -11,7 +11,7 @@ import orjson
 
 
 class ValueKind(StrEnum):
-    """The kind of a parameter's value: a JSON type, or a text with a meaning, such as a timestamp."""
+    """The kind of a parameter's value: a JSON type, or a string with a meaning, such as a timestamp."""
 
     STRING = "string"
     BOOLEAN = "boolean"
@@ -28,10 +28,10 @@ class ValueKind(StrEnum):
 
 
 def type_names(schema: Mapping[str, Any]) -> list[str]:
-    """Return the names under `type` as JSON Schema spells them, in lower case.
+    """Return the types under `type` as JSON Schema spells them, in lower case.
 
     Gemini writes `STRING`, and people write `int` for `integer`. `any` is left out, because a schema without
-    a type also allows any value.
+    `type` also allows any value.
     """
     declared = schema.get("type")
     names = declared if isinstance(declared, list) else [declared]
@@ -45,7 +45,7 @@ _PYTHON_TYPES: Mapping[str, Any] = {
 
 
 def convert_example(example: Any, schema: Mapping[str, Any]) -> Any:
-    """Return an example in the declared type if the example is JSON text of this type.
+    """Return the value that a string example contains as JSON, if this value has the declared type.
 
     Return any other example unchanged.
     """
@@ -73,7 +73,7 @@ _SAYS_JSON = re.compile(
 
 
 def says_json_text(schema: Mapping[Any, Any]) -> bool:
-    """Return True when the schema of a text declares that the text contains JSON.
+    """Return True when the schema of a string declares that the string contains JSON.
 
     The media type, `contentSchema`, the format, the description, the default or an example may show that.
     """
@@ -106,7 +106,7 @@ TYPE_NAMES: Mapping[str, str] = {
     "str": "string", "bool": "boolean", "int": "integer", "float": "number", "double": "number",
     "dict": "object", "list": "array", "tuple": "array", "none": "null",
 }  # fmt: skip
-"""Names from programming languages that people write instead of the names of JSON Schema."""
+"""Maps type names from programming languages to the type names of JSON Schema."""
 _ANY = frozenset({"any", "type_unspecified"})
 KINDS_BY_FORMAT: Mapping[str, ValueKind] = {
     "date-time": ValueKind.TIMESTAMP,

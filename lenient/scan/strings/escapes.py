@@ -1,7 +1,7 @@
 """Decodes the body of a string and reports everything that is not valid JSON.
 
-If JSON does not define an escape, its backslash stays, because the escape usually belongs to a path or
-pattern.
+If JSON does not define an escape, its backslash stays, because the escape usually belongs to a Windows path
+or a regular expression.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ _HEX = re.compile(r"[0-9a-fA-F]{2}")
 _CHARACTER = compile_regex(
     r"(?<!\\)(?:\\\\)*+(\\x[a-fA-F][0-9a-fA-F]|\\U000[01][0-9a-fA-F]{4}|\\U0010[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{2,6}\})"
 )
-"""An escape of Python or JavaScript for one letter. For ASCII letters, shells and patterns also use
-Python's escapes.
+"""An escape of Python or JavaScript for one letter.
+
+Escapes for ASCII letters also occur in shell commands and regular expressions.
 """
 _SCRIPT = compile_regex(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+(\\(?:\n|v|0(?!\d)))")
 """The first escape of a string that JSON does not define but JavaScript and Python define."""
@@ -63,7 +64,7 @@ class StringRepair(NamedTuple):
 
 @dataclass(slots=True)
 class DecodedBody:
-    """The decoded text of a string, and the repairs that decoding needed."""
+    """The decoded content of a string, and the repairs that decoding needed."""
 
     text: str
     repairs: list[StringRepair]
@@ -73,7 +74,7 @@ def decode_body(text: str, start: int, end: int) -> DecodedBody:
     """Decode the string body `text[start:end]`.
 
     The character before `start` is the opening quote, if there is one. The kind of quote decides which
-    escapes of other languages are decoded.
+    escapes of Python or JavaScript are decoded.
     """
     body = text[start:end]
     if body and may_hold_path(text, start, end):
@@ -93,9 +94,9 @@ def _decode_strictly(body: str, *, allow_controls: bool = False) -> str | None:
 
 
 def _decode_quickly(body: str, start: int) -> DecodedBody | None:
-    """Return the decoded body when `str.replace` can repair the body quickly.
+    """Return the decoded body if only quotes and control characters are invalid in JSON.
 
-    Only quotes and control characters may be invalid in JSON. Return None for other bodies.
+    Return None when this quick method cannot decode the body.
     """
     repairs = list[StringRepair]()
     single = "\\'" in body
@@ -148,7 +149,7 @@ def _find_quote_escapes(marked: str) -> tuple[int, int]:
 
 
 def trim_half_escape(text: str, start: int, end: int) -> int:
-    """Return the end of a body. Leave out the last escape if the text ended in the middle of this escape."""
+    """Return the end of a body. Leave out the last escape if the input ended in the middle of this escape."""
     half = _HALF_ESCAPE.search(text, max(start, end - 5), end)
     if half is None:
         return end
@@ -212,7 +213,7 @@ def _decode_slowly(body: str, start: int, opening: str) -> DecodedBody:
 
 
 def _is_literal(match: re.Match[str], literal: LiteralBackslashes) -> bool:
-    """Return True when a special sequence is literal text, such as `\\\\` at the start of a network path."""
+    """Return True when a special sequence is meant literally, such as `\\` at the start of a network path."""
     if match.group()[:1] != "\\":
         return False
     sign, at = match.group()[1:2], match.start()
@@ -225,7 +226,7 @@ def _is_literal(match: re.Match[str], literal: LiteralBackslashes) -> bool:
 
 
 def _decode_foreign_escape(body: str, match: re.Match[str], opening: str) -> tuple[str, str] | None:
-    r"""Return the text and the code of an escape that only the opening quote's language defines.
+    r"""Return the content and the diagnostic code of an escape that only Python or JavaScript defines.
 
     Such escapes are `\x41` in single quotes or back-ticks, and `\$` in back-ticks. Return None for other
     escapes.
@@ -238,7 +239,7 @@ def _decode_foreign_escape(body: str, match: re.Match[str], opening: str) -> tup
 
 
 def _decode_escape(written: str) -> tuple[str, str | None]:
-    """Return the text of one special sequence. Also return a code when the sequence is not valid JSON."""
+    """Return the content of one special sequence. Also return a diagnostic code when it is not valid JSON."""
     if written[0] != "\\":
         return (REPLACEMENT, "lone_surrogate") if written >= "\ud800" else (written, "raw_control_character")
     sign = written[1:2]

@@ -1,7 +1,7 @@
 r"""Finds Windows paths with unescaped backslashes.
 
-In such a path, `\t` is a backslash and the start of a name. A path begins with a drive, a network share, a
-folder such as `.` or a variable. The author of a string escapes either all backslashes or none. So if a
+In such a path, `\t` is a backslash and the start of a file name. A path begins with a drive, a network share,
+a folder such as `.` or a variable. The author of a string escapes either all backslashes or none. So if a
 string contains an escape that JSON does not define, the backslashes in the string's paths are literal. If
 every escape is valid, only a drive, or `.` at the start, indicates a path.
 """
@@ -17,7 +17,7 @@ from lenient.regex import compile_regex
 
 _ALL = "bfnrtu"
 _NAME = r"(?![bfnrt](?![a-z_\d]))[\w.\-%$@~#!]"
-"""The beginning of a name. Text after a real escape begins with a capital, a sign or another escape."""
+"""The beginning of a file name. After a real escape, a capital, a sign or another escape usually follows."""
 _STEP = rf"\\(?:Program Files(?: \(x86\))?(?=\\)|{_NAME}[\w.\-%$@~#!]*+)"
 _BEFORE = r"(?:(?<![^\s\"'`=(&;,|@])|(?<=\\n))"
 _ROOT = r"(?:[A-Za-z]:|\.{1,2}|~|%\w++%|\$env:\w++|\\\\[\w.$\-]{2,}+)"
@@ -28,13 +28,16 @@ _WHOLE = compile_regex(
     r"[A-Za-z]:(?:(?:\\[\w.\-]{2,}+){2,}+\\?|(?:\\[\w.\-]{2,}+)++\\)|\\\\[\w.$\-]{2,}+(?:\\[\w.$ \-]++)++\\?"
     r"|(?:\.{1,2}\\)*+[%\w\-]{2,}(?:\\[\w\-]{2,})+(?:\\[\w\-]++\.\w{1,5}|\.\w{1,5}|\\[\w\-]{2,})"
 )
-"""A string body that consists of one path."""
+"""A string body that consists of one Windows path."""
 _WITH_BLANKS = compile_regex(r"[A-Za-z]:(?:\\[^\\/:*?\"<>|\n]++)++\\?")
 _VALID_STEPS = rf"(?:\\(?=[bfnrt]){_NAME}[\w.\-]++){{2,}}+"
 _VALID_PATH = compile_regex(
     rf"(?:{_BEFORE}[A-Za-z]:(?!\\n)|\A[A-Za-z]:|\A\.{{1,2}}){_VALID_STEPS}|\A[A-Za-z]:\\(?=[bfnrt]){_NAME}[\w.\-]++\Z"
 )
-"""A path in which every backslash begins a JSON escape. After one letter and a colon, `\\n` may be real."""
+"""A Windows path in which every backslash begins a JSON escape.
+
+After one letter and a colon, `\\n` may be a real line break.
+"""
 _HINT = re.compile(r":\\(?<=[^\w\\][A-Za-z]:\\)[bfrt][a-z_\d]")
 """The beginning of a `_VALID_PATH`. The pattern begins with fixed characters, so the search is fast."""
 _ESCAPED = ("\b", "\f", "\n", "\r", "\t")
@@ -48,7 +51,7 @@ _FORMULA = re.compile(
 
 
 class LiteralBackslashes(NamedTuple):
-    """The literal backslashes of a body.
+    """The literal backslashes of a string body.
 
     A backslash is literal before a letter in `letters`, and inside `paths`. `doubtful` is True when a line
     break or tab may be meant instead.
@@ -60,15 +63,15 @@ class LiteralBackslashes(NamedTuple):
 
 
 def may_hold_path(text: str, start: int, end: int) -> bool:
-    """Return True when a body may contain a path although all escapes in the body are valid."""
+    """Return True when a body may contain a Windows path although all escapes in the body are valid."""
     may_be = text[start] == "." or text.startswith(":\\", start + 1) or _HINT.search(text, start, end)
     return bool(may_be) and _VALID_PATH.search(text[start:end]) is not None
 
 
 def any_may_hold_path(text: str, value: dict[str, Any]) -> bool:
-    """Return True when a string in the object decoded from `text` may contain a path.
+    """Return True when a string in the object decoded from `text` may contain a Windows path.
 
-    The result may be wrongly True for a long text, because only the starts of strings are examined.
+    The result may be wrongly True for long JSON, because only the starts of strings are examined.
     """
     return _begins_with_path(value) or (len(text) < _LONG and _HINT.search(text) is not None)
 
@@ -88,7 +91,8 @@ def _begins_with_path(value: dict[str, Any]) -> bool:
 def find_literal_backslashes(body: str) -> LiteralBackslashes:
     r"""Return those backslashes of a body that do not start an escape.
 
-    If the body contains `\d`, then `\b` is a word boundary. `\f` in a path belongs to the name of a folder.
+    If the body contains `\d`, then `\b` is a word boundary. In a Windows path, `\f` is a backslash and the
+    start of a folder name.
     """
     whole = ((0, len(body)),)
     if _WHOLE.fullmatch(body):
@@ -110,6 +114,6 @@ def find_literal_backslashes(body: str) -> LiteralBackslashes:
 
 
 def _is_unescaped(body: str, path: re.Match[str]) -> bool:
-    """Return True when a path has a root, or contains an escape that JSON does not define."""
+    """Return True when a Windows path has a root, or contains an escape that JSON does not define."""
     valid = _VALID.match(body, *path.span())
     return _ROOTED.match(path.group()) is not None or (valid is not None and valid.end() < path.end())

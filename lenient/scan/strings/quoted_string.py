@@ -65,9 +65,9 @@ def _ignore_report(*_: object, **__: object) -> None:
 
 
 class StringReader:
-    """Reads the strings of one text.
+    """Reads the strings of one input.
 
-    `strict` means that the text is valid JSON, so each string ends at the first unescaped quote.
+    `strict` means that the input is valid JSON, so each string ends at the first unescaped quote.
     """
 
     def __init__(self, text: str, ahead: Lookahead, *, strict: bool) -> None:
@@ -97,8 +97,8 @@ class StringReader:
     def closes_word(self, at: int, place: StringPlace) -> bool:
         """Return True when the quote at `at` closes a key or value that lacks its opening quote.
 
-        A colon must follow a key. The text after a value must fit the end of a string. In addition, a comma
-        must directly follow a value, or the text after the next quote must not fit the end of a string.
+        A colon must follow a key. What follows a value must fit the end of a string. In addition, a comma
+        must directly follow a value, or what follows the next quote must not fit the end of a string.
         """
         if place.role is StringRole.KEY:
             return _COLON_AFTER.match(self.text, at + 1) is not None
@@ -128,7 +128,7 @@ class StringReader:
         return match.end()
 
     def find_sum(self, start: int) -> list[tuple[int, int]]:
-        """Return the spans of the strings that program code adds with `+`, from the first string at `start`
+        """Return the spans of the strings that program code joins with `+`, from the first string at `start`
         on.
 
         Return [] unless one of the strings is a template literal.
@@ -156,14 +156,14 @@ class StringReader:
     def read_to_first_quote(self, start: int) -> tuple[str, int]:
         """Read the string at `start` up to the next unescaped quote of the same kind.
 
-        Return the text of the string and the offset after the string.
+        Return the content of the string and the offset after the string.
         """
         match = _WHOLE.match(self.text, start)
         end = match.end() if match else start + 1
         return self.decode(start + 1, end - 1), end
 
     def read_string(self, start: int, place: StringPlace) -> tuple[str, StringEnd]:
-        """Read the string whose opening quote is at `start`. Return the text and the end of the string.
+        """Read the string whose opening quote is at `start`. Return the content and the end of the string.
 
         Raises UnreadableError when program code indexes or slices the string.
         """
@@ -199,7 +199,9 @@ class StringReader:
         return self.finish_string(start, end, place.role)
 
     def read_between(self, start: int, after: int, role: StringRole) -> str:
-        """Return the text of the string `self.text[start:after]`. The string may have quotes of any kind."""
+        """Return the content of the string `self.text[start:after]`. The string may have quotes of any
+        kind.
+        """
         text = self.text
         if text.startswith("**", start):
             self.report("narration_removed", start, start + 2, found="**")
@@ -228,7 +230,7 @@ class StringReader:
         return following.match(self.text, plain.end(2)) is not None
 
     def finish_string(self, start: int, end: StringEnd, role: StringRole) -> tuple[str, StringEnd]:
-        """Decode the body of the string at `start`, and report the repairs. Return the text and `end`.
+        """Decode the body of the string at `start`, and report the repairs. Return the content and `end`.
 
         Raises UnreadableError for a template literal, because the values for the placeholders were not sent.
         """
@@ -262,7 +264,7 @@ class StringReader:
         """Read the string at `start` if its quotes are escaped although the string is not inside another
         string.
 
-        Return the text and the offset after the string. Return None when there is no such string.
+        Return the content and the offset after the string. Return None when there is no such string.
         """
         span = _find_escaped_span(self.text, start)
         if span is None:
@@ -299,13 +301,15 @@ class StringReader:
         return text, StringEnd(end, end + 3, StringClosing.QUOTE)
 
     def is_doubled(self, start: int, end: StringEnd) -> bool:
-        """Return True when both quotes of a string are doubled and the text itself is not a quoted phrase."""
+        """Return True when both quotes of a string are doubled and the content itself is not a quoted
+        phrase.
+        """
         if end.inner != 2 or end.first_inner != start + 1 or end.closing is not StringClosing.QUOTE:
             return False
         return _DOUBLED.fullmatch(self.text, start, end.after) is not None
 
     def holds_doubtful_quotes(self, start: int, end: StringEnd) -> bool:
-        """Return True when quotes in a text are escaped twice, touch each other, or are at both ends."""
+        """Return True when quotes in a string are escaped twice, touch each other, or are at both ends."""
         text, first = self.text, end.first_inner
         if end.inner == 2 and first == start + 1 and text[end.body - 1] == text[start]:
             return True
@@ -314,10 +318,10 @@ class StringReader:
         return any(doubt.search(text, start + 1, end.body) for doubt in (_ESCAPED_TWICE, _TOUCHING))
 
     def read_fence(self, start: int, end: int, place: StringPlace) -> tuple[str, StringEnd]:
-        """Read the text between three back-ticks and the three back-ticks at `end`.
+        """Read the content between three back-ticks and the three back-ticks at `end`.
 
-        The text may contain another pair of triple back-ticks. A language name and the first line break
-        belong to the fence, not to the text.
+        The content may include another pair of triple back-ticks. A language name and the first line break
+        belong to the fence.
         """
         later: int | None = end
         for _ in range(_MAX_FENCES):
@@ -382,12 +386,14 @@ _DOUBLED_PAIR = re.compile(
 
 
 def is_pattern_start(text: str, position: int) -> bool:
-    """Return True when the bracket at `position` begins a character class of a pattern, not an array."""
+    """Return True when the bracket at `position` begins a character class of a regular expression, not an
+    array.
+    """
     return _PATTERN.match(text, position) is not None
 
 
 def is_bracketed_word(text: str, position: int) -> bool:
-    """Return True when text follows the closing partner of the bracket at `position`, as in `(x) and y`."""
+    """Return True when words follow the closing partner of the bracket at `position`, as in `(x) and y`."""
     return _BRACKETED_WORD.match(text, position) is not None
 
 

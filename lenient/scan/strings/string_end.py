@@ -1,8 +1,8 @@
 """Finds the quote at which a string ends.
 
-The search goes from quote to quote, in linear time. The text after the quote must fit the end of a string
-(`lenient.scan.strings.string_end_scoring`). The quotes and brackets before the quote usually form pairs
-inside text, so an open pair requires stronger evidence.
+The search goes from quote to quote, in linear time. What follows the quote must fit the end of a string
+(`lenient.scan.strings.string_end_scoring`). Quotes and brackets inside a string usually form pairs, so an
+open pair requires stronger evidence.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class StringEnd:
 
     The body is `text[start:body]`, and reading continues at `after`. `inner` is the number of unescaped
     quotes in the body, and `first_inner` is the offset of the first such quote. `ambiguous` is True when the
-    text may equally well continue after the quote.
+    string may equally well continue after the quote.
     """
 
     body: int
@@ -75,7 +75,9 @@ def is_apostrophe(text: str, at: int) -> bool:
 
 
 class _PassedQuotes:
-    """The state between a string's start and the current quote: quotes counted as text, and open brackets."""
+    """What was passed between a string's start and the current quote: quotes inside the string, and open
+    brackets.
+    """
 
     __slots__ = (
         "balance", "counted", "fallback", "fallback_fit", "first",
@@ -101,8 +103,7 @@ class _PassedQuotes:
     def accepts_end(self, fit: EndFit, at: int) -> bool:
         """Return True when the string ends at the quote at `at`.
 
-        `fit` is the score of the text after the quote. Inside inner quotes or brackets, a higher score is
-        needed.
+        `fit` is the score of this end. Inside inner quotes or brackets, a higher score is needed.
         """
         if fit is EndFit.NO or self.is_apostrophe(at):
             return False
@@ -114,7 +115,7 @@ class _PassedQuotes:
         return not inside if fit is not EndFit.RANDOM else not self.odd or not self.opens_pair()
 
     def keep_as_text(self, at: int, fit: EndFit, string_end: StringEnd) -> None:
-        """Count the quote at `at` as text.
+        """Count the quote at `at` as part of the string.
 
         If `fit` is the best score so far, `string_end` is kept as the fallback.
         """
@@ -128,7 +129,9 @@ class _PassedQuotes:
             self.last = at
 
     def keep_quotes(self, last: int, times: int) -> None:
-        """Count `times` double quotes up to `last` as text. No string can end at these quotes."""
+        """Count `times` double quotes up to `last` as parts of the string. No string can end at these
+        quotes.
+        """
         self.count_brackets(last)
         self.inner += times
         self.odd ^= times % 2 == 1
@@ -138,7 +141,7 @@ class _PassedQuotes:
         return at > self.start and is_apostrophe(self.text, at)
 
     def opens_pair(self) -> bool:
-        """Return True when the last quote that was counted as text opens a pair."""
+        """Return True when the last quote inside the string opens a pair."""
         before, after = self.text[self.last - 1], self.text[self.last + 1 : self.last + 2]
         return not after.isspace() and (
             self.last == self.start or before in " \t\n([{=:,>" or not before.isalnum()
@@ -157,7 +160,7 @@ _RUNS = {
     opening: compile_regex(rf"[^\\{q}]*+(?:\\(?:[^{q}]|[{q}](?!\s*+,))[^\\{q}]*+)*+", re.DOTALL)
     for opening, q in CLOSING_QUOTES.items()
 }
-"""The text up to a closing quote. An escaped quote ends this text only before a comma."""
+"""Matches everything up to a closing quote. An escaped quote ends the match only before a comma."""
 _EXPRESSION = re.compile(
     r"\.[A-Za-z_]\w*+\(|\s*+(?:\|\||&&|\?\?|\]\s*+\+\s*+\[)|\s++(?:%\s*+[(\w\"']|if\s[^\n]{1,80}?\selse\s|(?:OR|AND)\s++\""
     r"|(?:and|or|[=!]=)\s++(?:\"[^\"\\\n]{0,200}+\"|\w++)\s*+[,}\]])"
@@ -183,25 +186,26 @@ _IS_TEXT = r"[\])]*+(?:[\w(<>=:\\]|\.(?!\s*+[\"']))|[\])]++ ++[\w.(<>=+*%|&]"
 _INNER_QUOTES = compile_regex(
     rf"[^\\\"]*+(?:(?:\\[^\"]|\"(?:(?={_IS_TEXT})|(?!{_MAY_END})))[^\\\"]*+)*+", re.DOTALL
 )
-"""Text with double quotes that `score_end` never accepts as the end of a member after an inner quote.
+"""Characters and double quotes at which `score_end` never ends a member after an inner quote.
+
 `_IS_TEXT` is faster and covers a part of what `_MAY_END` excludes.
 """
 _LAST_COMMENT = compile_regex(
     r"\s*+,?\s*+(?:/\*(?:[^*]|\*(?!/))*+\*/(?:\s*+,)?|(?<=[\s,])(?://|#\s)[^\n\"]*+(?=[^\S\n]*+\n))\s*+\Z"
 )
-"""A comment at the end of a text."""
+"""A comment at the end of the input."""
 _COMMENT_LOOK = 200
 _TEXT_AFTER = compile_regex(r"((?:\s*+[}\])])++)[^\S\n]*+(?=\n|//|/\*|#\s|;|```|</|<\||[A-Z][a-z']*+[ ,.!])")
-"""Closing brackets and the text that may follow a whole value, but not a string."""
+"""Closing brackets and what may follow a whole value, but not a string."""
 _MAX_AFTER, _FEW_ENDS = 32, 3
 _PATH_LOOK = 300
 _LOOK = 32  # examining a quote takes as long as skipping this many characters
 
 
 class Lookahead:
-    """Results of earlier searches in one text. The results are kept so that reading takes linear time.
+    """Results of earlier searches in one input, kept so that reading takes linear time.
 
-    `tail` is the offset where the closing brackets at the end of the text begin. `left` is how many
+    `tail` is the offset where the closing brackets at the end of the input begin. `left` is how many
     characters the searches for string ends may still pass. At 0, a string ends at its first quote.
     `left_again` is how many characters may still be examined when values are read a second time.
     """
@@ -224,7 +228,9 @@ class Lookahead:
         return start < self.no_close_from.get(opening, len(self.text) + 1)
 
     def find_next_part(self, start: int) -> re.Match[str] | None:
-        """Return the match of the next comma, key and colon from `start` on, or None without a match."""
+        """Return the match of the next comma, key and colon from `start` on, or None when there is no
+        match.
+        """
         is_searched = self.part_from <= start and (self.part is None or start <= self.part.start())
         if not is_searched:
             self.part, self.part_from = NEXT_PART.search(self.text, start), start
@@ -241,7 +247,7 @@ class Lookahead:
 def find_string_end(text: str, start: int, opening: str, place: StringPlace, ahead: Lookahead) -> StringEnd:
     """Return the end of the string whose body starts at `start`.
 
-    Raises UnreadableError when the string is part of a program expression.
+    Raises UnreadableError when the string belongs to a program expression.
     """
     run = _RUNS[opening]
     passed = _PassedQuotes(text, start)
@@ -292,7 +298,7 @@ def _find_last_end(
 
 
 def _leaves_stray_text(text: str, quote: int, place: StringPlace) -> bool:
-    """Return True when a text's last string ends at the last quote and other words follow."""
+    """Return True when the input's last string ends at the last quote and other words follow."""
     before = text[quote - 1]
     if before.isspace() or before.isdigit() or before in OPENING:
         return False
@@ -301,7 +307,8 @@ def _leaves_stray_text(text: str, quote: int, place: StringPlace) -> bool:
 
 
 def _pass_inner_quotes(text: str, at: int, passed: _PassedQuotes, ahead: Lookahead) -> int:
-    """Count quotes from `at` on as text, as long as the text after each quote cannot follow a string.
+    """Count quotes from `at` on as parts of the string, as long as what follows each quote cannot follow a
+    string.
 
     Return the offset of the first character to examine, or -1 when `ahead.left` is used up.
     """
@@ -335,7 +342,8 @@ def end_of_path(text: str, start: int, at: int) -> int:
 def _end_before_part(text: str, start: int, end: int) -> StringEnd:
     """Return the end of a string before the next member or item at `end`.
 
-    A quote of another kind before `end` closes the string, unless the string contains another such quote.
+    A quote of another kind before `end` closes the string, unless the string contains a second quote of this
+    kind.
     """
     comment = find_last_comment(text, start, end)
     end = end if comment is None else comment
@@ -348,7 +356,7 @@ def _end_before_part(text: str, start: int, end: int) -> StringEnd:
 
 
 def find_last_comment(text: str, start: int, end: int) -> int | None:
-    """Return the end of a text before its last comment, or None when there is no comment.
+    """Return the end of `text[start:end]` without the comment at its end, or None when there is no comment.
 
     A line comment must end at the end of its line.
     """
@@ -363,7 +371,7 @@ def find_last_comment(text: str, start: int, end: int) -> int | None:
 
 
 def find_ends_of_values(text: str, start: int) -> list[int]:
-    """Return the offsets at which a text without its last quote may end, because the whole value may end
+    """Return the offsets at which a string without its last quote may end, because the whole value may end
     there.
     """
     matches = zip(range(_FEW_ENDS), _TEXT_AFTER.finditer(text, start), strict=False)
@@ -396,7 +404,7 @@ def _find_end_without_quote(
 ) -> StringEnd:
     """Return the end of a string without a closing quote.
 
-    The string ends before the next key, before the last closing brackets, or at the end of the text.
+    The string ends before the next key, before the last closing brackets, or at the end of the input.
     """
     closers = max(place.closers, start)
     escaped = "\\" + CLOSING_QUOTES[opening][-1]

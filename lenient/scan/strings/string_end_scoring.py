@@ -1,7 +1,7 @@
-"""Scores how well the text after a quote fits the end of a string, given the open brackets.
+"""Scores how well a quote can be the end of a string, given what follows and the open brackets.
 
 Evidence is a comma and the next key, the expected closing brackets, or a colon after a key. Declared names
-are the strongest evidence. The score depends on a limited number of characters.
+are the strongest evidence.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ NEXT_KEY = compile_regex(
     rf"|-{{0,2}}{_BARE_NAME}[\"'”’]\s*+[{COLONS}](?!//)"
     rf"|[\"']-{{0,2}}([A-Za-z_][\w\-]{{0,63}})[“”‘’＂\"']?\s*+[{COLONS}]\s*+(?=[\"'\[{{\d\-tfnTFN])|:(\w{{1,64}})\s*+=>)"
 )
-"""A key and its colon, possibly without the first or last quote. The group that matched is the name."""
+"""A key and its colon, possibly without the first or last quote.
+
+The group that matched is the name of the key.
+"""
 _BARE_GROUP = 4
 _ASSIGNED = re.compile(rf"{BLANKS}([^\W\d][\w\-]{{0,63}})\s*+(?:=(?!=)|->)")
 EMPHASISED_KEY = re.compile(
@@ -56,7 +59,10 @@ NARRATION = re.compile(
     r"(?![\w$.\-]++\s*+(?:[,;}]|[\d\-]|(?:true|false|null|True|False|None)\b))"
     r"[^\s\"“”`{}\[\]:=,;][^\"“”`{}\[\]:=]{0,200}+(?:(?<!\w)[\[{][^\"“”`{}\[\]:=]{0,60}+[\]}]\s*+)?[:=]?\s*+(?=\"([^\"\\\n]{1,64})\"\s*+:)"
 )
-"""Words before a key, at a position where only a key is possible. The group is the name of the key."""
+"""Words before a key, at a position where only a key is possible.
+
+The group is the name of the key.
+"""
 REMARK = re.compile(
     r"\s*+(?:\([^()\"“”`{}\[\]\n]{0,80}+\)|[^\s,:=\"'“”`{}\[\]()][^,:=\"“”`{}\[\]()\n]{0,60}+(?<!\s))"
 )
@@ -78,7 +84,7 @@ _COMMENT = compile_regex(
 _AFTER_ALL = re.compile(
     r"(?:\s*+(?:\Z|```|</|[\"'`”]\s*+\Z|;|[`\"']?\s*+<\||,?\s*+[{｛]\s*+[\"'}]|//|/\*)|[^\S\n]*+\n|`\s*+(?:\n|\Z))"
 )
-"""The text that may follow a whole value: the end, a fence, a tag, another object, or a new line."""
+"""What may follow a whole value: the end of the input, a fence, a tag, another object, or a new line."""
 _AFTER_ARGUMENT = (")", "]")
 OPENING = "([{=:,>\"'"
 """After these characters, a quote opens a string."""
@@ -86,7 +92,7 @@ CLOSERS = {"}": "}", "]": "]", ")": ")", "｝": "}", "］": "]"}
 
 
 class StringRole(Enum):
-    """The role of a string in its JSON text."""
+    """The role of a string in its JSON."""
 
     KEY = "key"
     MEMBER = "member"  # the value of a key
@@ -98,8 +104,8 @@ class EnclosingBracket(Protocol):
     """An open bracket: its closing bracket, the names declared for its object, and the names read so far.
 
     `equals` is True when an equals sign or an arrow acts as a colon in the object. `doubled` is True when the
-    brace was written twice. `also` is another character that closes the bracket. `wrapped` is True when a
-    round bracket follows the closing bracket.
+    brace was written twice. The field `also` is another character that closes the bracket. `wrapped` is True
+    when a round bracket follows the closing bracket.
     """
 
     close: str
@@ -119,7 +125,7 @@ class EnclosingBracket(Protocol):
 class StringPlace:
     """The context of a string: its role and the open brackets around the string.
 
-    `closers` is the offset where the closing brackets at the end of the text begin.
+    `closers` is the offset where the closing brackets at the end of the input begin.
     """
 
     role: StringRole
@@ -143,7 +149,7 @@ class StringPlace:
 
 
 class EndFit(IntEnum):
-    """The score for how well the text after a quote fits the end of a string."""
+    """The score for how well a quote can be the end of a string."""
 
     NO = 0
     IF_FIRST = 1  # the quote ends the string only if no earlier quote was counted as text
@@ -180,16 +186,13 @@ def find_odd_comma(text: str, at: int, *, is_member: bool) -> int | None:
 
 
 def _pass_fence(text: str, at: int) -> int:
-    """Return the offset after a code fence at `at` if a comma or closing bracket follows.
-
-    Return `at` for other text.
-    """
+    """Return the offset after a code fence at `at` if a comma or closing bracket follows, else `at`."""
     fence = _FENCE.match(text, at)
     return fence.end() if fence is not None else at
 
 
 def score_end(text: str, position: int, place: StringPlace) -> EndFit:
-    """Score how well the text from `position` on fits the end of a string."""
+    """Score how well what follows `position` fits the end of a string."""
     gap = _GAP.match(text, position)
     at = gap.end() if gap else position
     sign = text[at : at + 1]
@@ -222,7 +225,7 @@ def score_end(text: str, position: int, place: StringPlace) -> EndFit:
 
 
 def _score_part(text: str, at: int, place: StringPlace, level: int) -> EndFit:
-    """Score how well the text after a comma fits a member or item of the bracket at `level` of the stack."""
+    """Score how well what follows a comma fits a member or item of the bracket at `level` of the stack."""
     following = pass_blanks(text, at)
     sign = text[following : following + 1]
     frame = place.stack[level] if place.stack else None
@@ -241,7 +244,9 @@ def _score_part(text: str, at: int, place: StringPlace, level: int) -> EndFit:
 
 
 def _is_due(close: str, place: StringPlace, level: int) -> bool:
-    """Return True when `close` closes one of the four innermost brackets up to `level` of the stack."""
+    """Return True when the character `close` closes one of the four innermost brackets up to `level` of the
+    stack.
+    """
     return any(frame.close == close for frame in place.stack[max(level - 3, 0) : level + 1])
 
 
@@ -268,7 +273,7 @@ def _score_key(text: str, at: int, place: StringPlace) -> EndFit:
 
 
 def _if_first(name: str, place: StringPlace) -> EndFit:
-    """Score a quote if words and the key `name` follow. A comma is before or after the words."""
+    """Score a quote if words and the key `name` follow, with a comma before or after the words."""
     return EndFit.IF_FIRST if place.awaits(name) or not place.declares_fields() else EndFit.NO
 
 
@@ -307,7 +312,7 @@ def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
 def _score_closers(text: str, at: int, place: StringPlace) -> EndFit:
     """Score a quote before the closing brackets at `at`.
 
-    The brackets must be the expected ones, and the text after the brackets must be possible after a value.
+    The brackets must be the expected ones, and what follows the brackets must be possible after a value.
     """
     level, wrong = len(place.stack) - 1, 0
     tail = place.closers
@@ -360,7 +365,7 @@ def _score_inner_closers(text: str, end: int, place: StringPlace, level: int) ->
 
 
 def _score_missing_comma(text: str, position: int, at: int, place: StringPlace) -> EndFit:
-    """Score a quote before text without a comma.
+    """Score a quote that no comma follows.
 
     In an object, a key must follow. In an array, a blank and a value may follow instead.
     """

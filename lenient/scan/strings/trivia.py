@@ -1,4 +1,4 @@
-"""Skips text between the members and items of a value: whitespace, comments and stray control characters."""
+"""Skips whitespace, comments and stray control characters between the members and items of a value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lenient.regex import compile_regex
 
 
 class RepairReport(Protocol):
-    """A callback that reports one repair: code, span, the text at the span and the replacement."""
+    """A callback that reports one repair: code, span, the characters in the span and the replacement."""
 
     def __call__(
         self,
@@ -114,9 +114,9 @@ def _pass_comment(text: str, start: int, report: RepairReport) -> int:
 
 
 def find_fence_end(text: str, at: int, following: str) -> int | None:
-    """Return the offset after the code fence at `at`. Return None for other text.
+    """Return the offset after the code fence at `at`, or None when there is no fence.
 
-    After the fence, a character in `following` or the end of the text must come.
+    After the fence, a character in `following` or the end of the input must come.
     """
     fence = _FENCE.match(text, at)
     return fence.end() if fence is not None and text[fence.end() : fence.end() + 1] in following else None

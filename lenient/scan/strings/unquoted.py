@@ -1,7 +1,8 @@
-"""Reads text without quotes as a value: a literal, a number, or words.
+"""Reads a value without quotes: a literal, a number, or words.
 
 Numbers and literals of Python and JavaScript have only one meaning. Words may be a string without quotes. An
-ellipsis, an arithmetic expression or a call is rejected, because the parser would have to invent a value.
+ellipsis, an arithmetic expression or a function call is rejected, because the parser would have to invent a
+value.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _PART_END = compile_regex(
     r"\s*+[;|](?=\s*+(?:\"[^\"\\\n:,]{1,64}\"|'[^'\\\n:,]{1,64}')\s*+[:=]|\s++[A-Za-z_]\w{0,63}\s*+[:=]\s)"
     rf"|\s*+;\s*+\Z|{ESCAPED_BLANK}"
 )
-"""The text between a value and the next member, except a comma."""
+"""What stands between a value and the next member, except a comma."""
 _NEXT_ITEM = re.compile(r"(?<=\w)\s*+[;|]\s*+(?=\w)")
 _HASH_WORD = re.compile(r"\s*+#[\w\-]++\s*+[,}\]]")
 _COMMENT = re.compile(r"\s+#|(?<=\s)//|(?<!:)//(?=\s)|(?<!\*)/\*")
@@ -58,7 +59,7 @@ _CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
 _WHOLE_CALL = compile_regex(r"[A-Za-z_]\w*+(?:\.\w++)*+\([^()]*+\)")
 _COMPREHENSION = re.compile(r"[^,]{0,80}\b(\w+)\b[^,]{0,80} for \1 in ")
 _BRACED_WORDS = re.compile(r"(?<=[\w/,.:\-])[ \t]*+\{[\w $.\-]{1,64}+\}|(?<=\w)[ \t]++\[[\w $.\-]{1,64}+\]")
-"""Words in brackets, as in a template, after the start of a text."""
+"""Words in brackets, as in a template, after the start of a string."""
 _SEVERAL = "The signs between the words may part several values."
 _GROUP = re.compile(r"\d,0\d\d")  # for example 1,000 in an array
 _PATTERN = re.compile(
@@ -95,8 +96,8 @@ _NON_FINITE = {
 class UnquotedValue:
     """A value written without quotes. `end` is the offset after the value.
 
-    `code` is the code of the repair, or None when the text is valid JSON. `absent` is True when no value was
-    sent. `doubt` describes another possible meaning, or "" when there is no other meaning.
+    `code` is the code of the repair, or None when the value is valid JSON. `absent` is True when no value was
+    sent. `doubt` describes another possible meaning, or is "" when there is none.
     """
 
     value: Any
@@ -107,12 +108,12 @@ class UnquotedValue:
 
 
 def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str = "") -> UnquotedValue:
-    """Read the value at `start`. The value begins with neither a quote nor a bracket.
+    """Read the value at `start`, which begins with neither a quote nor a bracket.
 
     `wants_text` means that the definition declares a string. Then words of any kind are accepted unchanged.
     `close` is the bracket that ends the surrounding container, or "" at the root.
 
-    Raises UnreadableError when the text has no value.
+    Raises UnreadableError when there is no value.
     """
     token = _read_first_word(text, start, close == "}") or _read_token(text, start, close, wants_text)
     end = start + len(token)
@@ -139,9 +140,9 @@ def read_unquoted(text: str, start: int, *, wants_text: bool = False, close: str
 
 
 def _read_first_word(text: str, start: int, in_object: bool) -> str | None:
-    """Return the first word when it is a whole number or literal.
+    """Return the first word if it is a complete number or literal (such as true), else None.
 
-    A comma may be missing after the first word. Return None for other words.
+    The comma that ends the value may be missing.
     """
     match = _HEAD.match(text, start)
     head = match.group() if match else ""
@@ -156,9 +157,8 @@ def _read_first_word(text: str, start: int, in_object: bool) -> str | None:
 
 
 def _read_token(text: str, start: int, close: str, wants_text: bool) -> str:
-    """Return the text up to the character that ends the value.
-
-    Commas and brackets may be part of the text.
+    """Return the characters up to the one that ends the value. Commas and brackets may belong to the
+    value.
     """
     pattern = _TUPLE_TOKEN if close == ")" else _TOKEN
     match = pattern.match(text, start)
@@ -185,15 +185,17 @@ def _read_token(text: str, start: int, close: str, wants_text: bool) -> str:
 
 
 def _is_backslash_of_text(text: str, start: int, at: int) -> bool:
-    """Return True when a backslash at `at` belongs to a path or pattern that begins at `start`."""
+    """Return True when a backslash at `at` belongs to a Windows path or regular expression that begins at
+    `start`.
+    """
     return text[at] == "\\" and (text[at - 1] == ":" or "\\" in text[start:at])
 
 
 def _extend_token(text: str, start: int, end: int, wants_text: bool) -> int | None:
-    """Return the new end of the value when the character at `end` belongs to the value.
+    """Return the new end of the value when the character at `end` belongs to the value, else None.
 
     A closing bracket belongs to the value if the value opened the bracket. A comma belongs to the value if no
-    key follows. Return None for other characters.
+    key follows.
     """
     sign = text[end : end + 1]
     if not wants_text and sign in _PAIRS and _opens_words(text, start, end):
@@ -207,7 +209,7 @@ def _extend_token(text: str, start: int, end: int, wants_text: bool) -> int | No
 
 
 def _opens_words(text: str, start: int, end: int) -> bool:
-    """Return True when the bracket at `end` closes a phrase in brackets near the start of a text."""
+    """Return True when the bracket at `end` closes a phrase in brackets near the start of a string."""
     opened = max(text.rfind("{", start, end), text.rfind("[", start, end))
     return (
         opened > start
@@ -233,10 +235,7 @@ def _read_number(text: str, token: str, number: re.Match[str], start: int, close
 
 
 def _read_cut_off(token: str, end: int) -> UnquotedValue | None:
-    """Return the value of a literal or number that is cut off at the text's end.
-
-    Return None for other text.
-    """
+    """Return the value of a literal or number that the end of the input cuts off, else None."""
     if token in ("", "-", "+", "."):
         return UnquotedValue(None, end, absent=True)
     for literal, value in _LITERALS.items():
@@ -251,7 +250,7 @@ def _read_cut_off(token: str, end: int) -> UnquotedValue | None:
 
 
 def _read_wide_number(token: str) -> int | float | None:
-    """Return a number in full-width digits or with a typographic minus sign. Return None for other text."""
+    """Return a number in full-width digits or with a typographic minus sign, or None for anything else."""
     if token.isascii() or len(token) > 100:
         return None
     plain = normalize("NFKC", token).replace("−", "-")
@@ -278,7 +277,9 @@ def _read_loose_number(token: str, end: int) -> UnquotedValue | None:
 
 
 def _read_words(token: str, start: int, wants_text: bool) -> UnquotedValue:
-    """Return the text as a string without quotes. Raises UnreadableError when the text is not a string."""
+    """Return the words as a string without quotes. Raises UnreadableError when the words cannot be a
+    string.
+    """
     end = start + len(token)
     if token.startswith(("...", "…")) or _CUT_SHORT.fullmatch(token):
         raise UnreadableError("ellipsis", start)
