@@ -26,10 +26,7 @@ class NothingFoundError(InputError):
 
 
 class OptionError(InputError):
-    """An option cannot be used, or the file that an option names cannot be used.
-
-    The logs are not the cause of this error.
-    """
+    """An option, or the file that an option names, cannot be used."""
 
 
 class StoreError(IngestError):

@@ -102,7 +102,7 @@ class FieldPath:
     def find(self, record: Any, opened: dict[int, Any] | None = None) -> Any:
         """Return the value at the path, or None if the record has no such value.
 
-        `opened` keeps the record's JSON texts in decoded form for later calls.
+        `opened` caches JSON strings of the record in decoded form.
         """
         value = record
         for step in self.steps:

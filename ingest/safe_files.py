@@ -158,7 +158,7 @@ def _describe_owner(path: Path) -> str:
 def flush_to_disk(path: Path) -> None:
     """Flush a file, or the entries of a folder, from the cache of the operating system to the disk.
 
-    Windows cannot open a folder. It flushes a file only if the file is open for writing.
+    On Windows, folders are not flushed, and a file is flushed only if it is open for writing.
     """
     if sys.platform == "win32" and path.is_dir():
         return

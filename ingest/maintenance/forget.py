@@ -1,4 +1,4 @@
-"""Removes sessions from a store permanently. Also removes them from older store files.
+"""Removes sessions from a store and from older store files permanently.
 
 The store keeps a hash of each removed session. So no load restores the session from a log that still exists.
 The logs themselves are not changed.

@@ -70,8 +70,8 @@ class PlannedAction(StrEnum):
 class FileShare:
     """The files for which a load would take the same action and use the same format.
 
-    `files` is their number, `bytes` their total size on disk. `form` is the name of the format. It is None
-    when no format was recognised or the format was not checked.
+    `files` is the number of files, `bytes` their total size on disk. `form` is the name of the format. It is
+    None when no format was recognised or the format was not checked.
     """
 
     would: PlannedAction
@@ -97,9 +97,9 @@ class MappedRecord:
 class LoadForecast:
     """The forecast of a load: the files by action and format, and the files that it would reject.
 
-    `companions` are files that are read together with another file; the reason names the other file. `left`
-    is the number of files excluded by `--since` and `--limit`. `notes` are sentences about other skipped
-    files, and about mapped fields that were not found. `mapped` are the first mapped records.
+    `companions` are files that are read together with another file; the reason names that file. `left` is the
+    number of files excluded by `--since` and `--limit`. `notes` are sentences about other skipped files, and
+    about mapped fields that were not found. `mapped` are the first mapped records.
     """
 
     shares: tuple[FileShare, ...]

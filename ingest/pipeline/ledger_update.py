@@ -21,10 +21,10 @@ KEPT = "; what was loaded from it before stays"
 
 
 class LedgerUpdate:
-    """Records the outcome of each log in the ledger and in the totals of the load.
+    """Records the outcome of each log in the ledger (the store's list of files) and in the totals of the
+    load.
 
-    While logs are read, no other class changes the ledger. If a file has other content now, `replacing`
-    removes the rows of the old content. Otherwise the rows stay.
+    If a file has other content now, `replacing` removes the rows of the old content. Otherwise the rows stay.
     """
 
     def __init__(
@@ -47,13 +47,13 @@ class LedgerUpdate:
         self._retire(row)
 
     def remove_earlier(self, names: Collection[str]) -> None:
-        """Remove the rows for earlier content of the files with these names."""
+        """Remove the ledger rows for earlier content of the files with these names."""
         for row in [row for row in self._ledger.earlier_rows() if row.name in names]:
             self._totals.retired.pop(row.file_id, None)
             self._remove(row, None)
 
     def _retire(self, known_row: LedgerRow, now: int | None = None) -> None:
-        """Update the row for content that the file no longer has.
+        """Update the ledger row for content that the file no longer has.
 
         `now` is the id of the file's present content. If a copy of the old content exists, the row gets the
         name of the copy. With `replacing`, or if the content was never read, the row is removed.

@@ -76,9 +76,7 @@ def _survey_files(found_files: FoundFiles) -> AgentSurvey:
 
 
 def _spread(by_time: list[LogFile]) -> Iterable[LogFile]:
-    """Return the newest logs and the oldest log. The oldest log may be readable even if the newest logs are
-    not.
-    """
+    """Return the newest logs and the oldest log."""
     return (*by_time[:_TRIED], *by_time[_TRIED:][-1:])
 
 

@@ -1,4 +1,4 @@
-"""Finds values that a line end breaks. It shows the text around line ends as one line.
+"""Finds values that a line end breaks.
 
 Terminals, mail programs and people wrap long lines. So a key or a number may continue in the next line,
 perhaps with an indent.
@@ -40,9 +40,9 @@ def join_lines(text: str, parent: View | None, forced: Collection[int] = ()) -> 
     """Return the text around line ends, with the line ends removed. Return None when no line end can break a
     value.
 
-    The result has only runs of characters without blanks, and a little text before each run. Each run is
-    long, contains a digit or an @, or surrounds a line end in `forced`. A run over several lines appears
-    several times. In one copy all line ends are removed. In each other copy only one line end is removed.
+    The result has only words without blanks, and a little text before each word. Each word is long, contains
+    a digit or an @, or surrounds a line end in `forced`. A word over several lines appears several times. In
+    one copy all line ends are removed. In each other copy only one line end is removed.
     """
     windows = _find_windows(text, forced)
     if not windows:

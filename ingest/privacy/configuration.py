@@ -40,12 +40,12 @@ class PrivacyOptions:
     def for_store(
         self, store_dir: Path, before: Iterable[str | None] = (), *, keep: bool = True
     ) -> tuple[Privacy, str | None]:
-        """Return the `Privacy` for a store that this process has locked, and the text for `files.privacy`.
+        """Return the `Privacy` for a store that this process has locked, and the string for `files.privacy`.
 
-        The text is None when nothing is removed. When the rules or the key change, the text also changes, and
-        loads read the files again. `before` are the texts of the files in the store. With `keep` False, no
-        key is written. Raises OptionError when files in the store were loaded with stricter options. Raises
-        StoreError when the key cannot be read or written.
+        The string is None when nothing is removed. When the rules or the key change, the string also changes,
+        and loads read the files again. `before` are the strings of the files in the store. With `keep` False,
+        no key is written. Raises OptionError when files in the store were loaded with stricter options.
+        Raises StoreError when the key cannot be read or written.
         """
         words = [] if self.results else [WITHOUT_RESULTS]
         if self.rules is None:

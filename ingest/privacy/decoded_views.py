@@ -1,4 +1,4 @@
-r"""Decodes a text as its later readers will decode it. So detectors find values in any spelling.
+r"""Decodes escapes in a text, so that detectors find values in any spelling.
 
 A value may be written with escapes of JSON (`\u0041`, `\/`), of URLs (`%41`), or of HTML (`&#65;`). Escapes
 may be nested, and terminal colours may be added. Each view is a decoded text that maps its characters to the
@@ -282,7 +282,7 @@ def is_command(items: Sequence[Any]) -> bool:
 
 
 def program_of(members: Mapping[Any, Any]) -> str:
-    """Return the program of a mapping. Return '' if the mapping contains no program."""
+    """Return the program that a mapping names as its command. Return '' if the mapping names no program."""
     return next(
         (str(name) for key, name in members.items() if key in _PROGRAM_KEYS and type(name) is str), ""
     )

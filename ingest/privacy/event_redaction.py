@@ -104,8 +104,8 @@ def _redact_fields(event: Event | Rejected, redactor: Redactor) -> Event | Rejec
 def _redact_quoted(result: ResultSeen, changed: Mapping[str, Any]) -> Any:
     """Return the redacted message of a result.
 
-    Most formats copy the message from the content and cut the message. A value that is cut off in the message
-    is complete in the content, so it is found there.
+    Most formats copy the message from the content and cut it. A value that is cut off in the message is
+    complete in the content, so it is found there.
     """
     message, content = result.message or "", result.content or ""
     at = content.find(message)

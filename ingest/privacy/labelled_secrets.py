@@ -1,4 +1,4 @@
-"""Finds secrets by a word or sign next to them: private keys in PEM, passwords in URLs, IP addresses."""
+"""Finds private keys in PEM, passwords in URLs and public IP addresses by a word or sign next to them."""
 
 from __future__ import annotations
 

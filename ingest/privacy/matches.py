@@ -25,10 +25,10 @@ class Match(NamedTuple):
 class SearchedText:
     """A text that detectors search.
 
-    `lower` is the text in lower case with `?` for each character outside ASCII. A search for a fixed string
-    is fast in `lower`. `shape` has `a` for each letter and `1` for each digit. `runs` has `a` for each
-    character that an access token may contain, and blanks for other characters. `first` has the first
-    position of each needle, which the redactor found.
+    `lower` is the text in lower case with `?` for each character outside ASCII. `shape` has `a` for each
+    letter and `1` for each digit. `runs` has `a` for each character that an access token may contain, and
+    blanks for other characters. `first` has the first position of each needle (a string that a detector
+    searches for).
     """
 
     __slots__ = ("first", "lower", "runs", "shape", "text")

@@ -113,7 +113,7 @@ def _substitute(sign: str, random: int, word: Iterator[str]) -> str:
 def _decode_escape(escape: re.Match[str]) -> str:
     r"""Return the character that an escape within a value encodes.
 
-    As a result, `jos\u00e9` and `josé` are the same value.
+    So `jos\u00e9` and `josé` count as the same value.
     """
     body = escape[2]
     return chr(int(body[1:], 16)) if len(body) == 5 else body

@@ -43,8 +43,6 @@ _CHARACTERS_KEPT = 2_000_000
 class _Needle(NamedTuple):
     """A fixed string, the indexes of the detectors that search for it, and the longer needles that contain
     it.
-
-    If a text does not contain this string, the longer needles need not be searched.
     """
 
     text: str
@@ -107,7 +105,7 @@ class Redactor:
 
     @property
     def fingerprint(self) -> str:
-        """A hash that changes when texts would be redacted differently. It does not reveal the key."""
+        """A hash that changes when redaction would give another result. It does not reveal the key."""
         return blake2b(f"{self.rules.fingerprint}".encode(), key=self.key, digest_size=6).hexdigest()
 
     def redact_text(self, text: str, *, parsed: bool = False) -> str:
@@ -295,8 +293,8 @@ class Redactor:
         return self.redact_name(text)
 
     def _redact_command(self, program: str, words: list[str]) -> set[int]:
-        """Redact the words that other words of the same command mark as secrets. Return the indexes of the
-        redacted words.
+        """Redact the words of a command that other words mark as secrets. Return the indexes of the redacted
+        words.
         """
         line = join_items([program, *words])
         matches = [match for place, match in self._find_matches(line) if self._detectors[place].labelled]

@@ -49,8 +49,8 @@ _JSON_FACTS = frozenset(
 class FileRows:
     """The rows of one file that `drain` has not returned yet. `pending` is the number of these rows.
 
-    `facts` supply the run. They also supply the model, the prompt and the day if the log does not contain
-    them. `failures` are the rules for results whose content reports a failure.
+    `facts` supply the name of the experiment. They also supply the model, the prompt and the day if the log
+    does not contain them. `failures` are the rules for results whose content reports a failure.
     """
 
     def __init__(
@@ -252,8 +252,7 @@ class FileRows:
         """Return the id of a turn.
 
         The id is a hash of the turn's key. For a turn without a key, it is a hash of the session, the number
-        and the first text. A turn that began in an earlier file keeps the id from that file. If the id from
-        that file is not known yet, adopt_parts.sql finds it later.
+        and the first text. A turn that began in an earlier file keeps the id from that file.
         """
         if turn.begun_as is not None and not turn.begun:
             return turn.begun_as

@@ -116,9 +116,10 @@ _TABLES = ("path", "map", "aliases", "failures")
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """The rules of a load. The first rule that matches a path has priority over the facts for all files.
+    """The rules that find facts about the files of a load.
 
-    A mapping in the load's options (`mapped`) replaces the mapping of a rule.
+    The first rule that matches a path has priority over the facts for all files. A mapping in the load's
+    options (`mapped`) replaces the mapping of a rule.
     """
 
     rules: tuple[PathRule, ...] = ()
@@ -331,8 +332,8 @@ def _read_fields(listed: Any, name: str) -> frozenset[str]:
 def read_labels(path: Path | None) -> Mapping[str, str]:
     """Return users' names for prompts, by prompt id or by the first characters of a prompt text's hash.
 
-    If `path` is None, there are no names. Raises OptionError when the file has another form, or when a hash
-    is too short.
+    If `path` is None, return an empty result. Raises OptionError when the file is invalid, or when a hash is
+    too short.
     """
     if path is None:
         return {}

@@ -1,7 +1,7 @@
-"""Explains which format reads a file and why the other formats do not.
+"""Explains which format reads a file and why all other formats do not.
 
-A format answers only yes or no. So the keys that a format looks up in the first objects are recorded while it
-decides.
+A format answers only yes or no. So the explanation uses the keys that the format looked up in the first
+objects.
 """
 
 from __future__ import annotations

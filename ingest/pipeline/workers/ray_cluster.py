@@ -98,7 +98,7 @@ class RayCluster:
         return self._run.remote(CALLGAUGE_VERSION, self._settings, task)
 
     def find_done(self, references: Sequence[Any], seconds: float) -> list[Any]:
-        """Return the tasks that have ended. Wait at most this many seconds for the first task."""
+        """Return the tasks that have ended. Wait at most `seconds` for the first task to end."""
         if not references:
             return []
         done, _ = self._ray.wait(

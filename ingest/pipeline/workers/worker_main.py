@@ -73,8 +73,7 @@ def run_forked(descriptor: int) -> NoReturn:
 def _leave_open(descriptor: int) -> None:
     """Close all inherited files except this file and the standard streams. Make standard input empty.
 
-    The inherited files include the store's lock and the load's ends of other workers' pipes. Otherwise a
-    worker would keep the lock of a killed load and keep the other workers alive.
+    Otherwise a worker would keep the lock of a killed load and keep the other workers alive.
     """
     tar_archive.close_kept_archive()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

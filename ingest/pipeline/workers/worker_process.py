@@ -185,11 +185,7 @@ def _start_process(descriptor: int) -> _Process:
 
 
 def can_fork() -> bool:
-    """Return True when this process can be forked safely.
-
-    A fork is safe if no other thread can hold a lock. Only Linux lists the threads. A fork is unsafe with
-    macOS system libraries, and Windows has no fork.
-    """
+    """Return True when this process can be forked safely: on Linux, when it has only one thread."""
     if not hasattr(os, "fork"):
         return False
     try:
