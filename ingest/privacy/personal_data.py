@@ -97,7 +97,7 @@ def find_emails(looked: SearchedText) -> Iterator[Match]:
 
 
 def _local_part_length(before: str) -> int:
-    """Return how many characters at the end of `before`, the text before an @, belong to an e-mail address."""
+    """Return how many characters at the end of `before`, the text before an @, belong to an address."""
     rest = before.rstrip(_PLAIN)
     if not rest or (rest[-1] != "\\" and rest[-1].isascii()):
         return len(before) - len(rest)

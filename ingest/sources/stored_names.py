@@ -1,4 +1,4 @@
-"""Converts paths, addresses and names of archive members to the text that the store records."""
+"""Converts paths, addresses and names of archive members to the names that the store records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STREAM = "stdin:"
 
 
 def stored_path(path: Path | str) -> str:
-    """Return a path as text. Backslashes and bytes that are not UTF-8 are escaped.
+    """Return a path as a string. Backslashes and bytes that are not UTF-8 are escaped.
 
     `parse_stored_path` is the inverse.
     """

@@ -2,7 +2,8 @@
 
 A store file has all tables. Rows of earlier loads may be in segment files: DuckDB files with only fact
 tables, listed in the table `segments`. Daily sums of an old month, with the month's totals, may also be in a
-segment file. Readers attach all files to one database in memory, in which each table is a view.
+segment file. Readers attach all files to one database in memory, in which each table is a view over the
+files.
 """
 
 from __future__ import annotations
@@ -171,7 +172,7 @@ def _view_months(con: Connection, table: str, shown: str, months: Mapping[int, s
 
 
 def name_table(table: str) -> str:
-    """Return the full name of a table for readers. The name does not depend on the file that contains the
+    """Return the full name of a table for readers. The name is the same for every file that contains the
     table.
     """
     return f"{_PARTS}.{table}" if table == IDS or table.startswith("monthly_") else table
@@ -180,8 +181,8 @@ def name_table(table: str) -> str:
 def narrow_facts(cursor: Connection, sql: str, first_day: date, last_day: date) -> None:
     """Restrict a cursor to segments that may have rows of these days, in the tables that `sql` names.
 
-    Planning a query takes 0.8 ms for each segment and each mention of a fact table. Other cursors see all
-    segments. Rows in the main file are always included.
+    Planning a query takes 0.8 ms for each segment and each mention of a fact table. Rows in the main file are
+    always included.
     """
     numbers = [number for (number,) in cursor.execute(_OVERLAPPING, [last_day, first_day]).fetchall()]
     for table in FACT_TABLES:
@@ -239,11 +240,7 @@ def _union_views(names: Iterable[str]) -> str:
 
 
 def view_stored_facts(con: Connection) -> None:
-    """Make the missing views `stored_…` of fact tables and of sums that are searched.
-
-    Only searches of the whole store read these views, for example a search for affected sessions or whole
-    days.
-    """
+    """Make the missing views `stored_…` of fact tables and of sums tables."""
     for table in (*FACT_TABLES, *SEARCHED_SUMS):
         con.execute(f"CREATE TEMP VIEW IF NOT EXISTS stored_{table} AS FROM {table}")
 
@@ -273,8 +270,8 @@ def is_of_object_store(error: duckdb.Error) -> bool:
 
 
 def named_segments(generations: Iterable[Path]) -> set[str] | None:
-    """Return the names of the segment files that these store files name. Return None when a store file is
-    unreadable.
+    """Return the names of the segment files that these store files name. If a store file is unreadable,
+    return None.
     """
     names: set[str] = set()
     for path in generations:

@@ -19,7 +19,7 @@ BATCH_BYTES = 32 * 1024 * 1024
 class FactWriter:
     """Writes all rows of a load, in batches.
 
-    `unfit` counts, by file id, the values that fit no column.
+    `unfit` has, by file id, the number of values that do not fit their column.
     """
 
     def __init__(self, folder: StoreFolder, first_file_id: int) -> None:
@@ -114,7 +114,9 @@ class FactWriter:
 
 
 class PendingTables:
-    """Arrow tables that wait to be written, by table name, and rejects for values that did not fit."""
+    """Arrow tables that wait to be written, by table name, and rejects for values that do not fit their
+    column.
+    """
 
     def __init__(self) -> None:
         self._tables: dict[str, list[pa.Table]] = {}

@@ -1,7 +1,4 @@
-"""Joins turns that are spread over several files in the store file being built. Judges these turns again.
-
-`late.sql` has already joined late results to their calls.
-"""
+"""Joins turns that are spread over several files in the store file being built. Judges these turns again."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A load's changes are the sums of the affected sessions (`concerned.sql`) after the load minus their sums
 before the load. After larger changes (a migration, a new parser, other model names), whole days are added up.
-Both methods run the scripts in `rollups` (`DAILY_TABLES`). The day is NULL for calls without a time. If
+Both methods execute the scripts in `rollups` (`DAILY_TABLES`). The day is NULL for calls without a time. If
 `callgauge retain` removed the rows of a day, the sums of the day stay.
 
 The scripts read temporary views. `counted_…` have the rows to count (`summed_facts.sql`). Their column
@@ -82,7 +82,9 @@ def roll_up(con: Connection) -> None:
 
 
 def _some_days(con: Connection) -> Iterator[None]:
-    """For each group of days that fits into memory, put these days into `touched_days` and yield."""
+    """Divide the days into groups that fit into memory. For each group, put its days into `touched_days` and
+    yield.
+    """
     if not has_rows(con, "touched_days"):
         return
     if con.execute(_MANY, [AT_ONCE]).fetchall() == [(False,)]:
@@ -108,8 +110,7 @@ def sum_facts(
 ) -> None:
     """Fill empty tables of daily sums from the rows that `con` sees.
 
-    A reader who may see only some sessions can use no other sums. The days are those from `first_day` to
-    `last_day`. A bound of None is no bound.
+    The days are those from `first_day` to `last_day`. A bound of None is no bound.
     """
     view_stored_facts(con)
     for script in ("session_group.sql", "settling/summed_facts.sql"):
@@ -222,7 +223,7 @@ def _find_tables(con: Connection) -> Sequence[DailyTable]:
 def _merge_change(con: Connection, table: DailyTable, *, has_before: bool) -> set[DailyTable]:
     """Merge the changes into a table.
 
-    Return the table if a smallest or largest value may be lost. The keys of lost values are in `lost_…`.
+    If smallest or largest values may be lost, return the table. The keys of these values are in `lost_…`.
     """
     run_often(con, table.note_change(has_before=has_before))
     columns = [name for (name,) in con.execute(_COLUMNS, [table.name]).fetchall()]

@@ -1,4 +1,4 @@
-"""Completes the store file being built: runs the scripts on the new rows and updates the daily sums."""
+"""Completes the store file being built: executes the scripts on the new rows and updates the daily sums."""
 
 from __future__ import annotations
 
@@ -94,9 +94,9 @@ _VIEW_UNSIGNED = """
 def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Sequence[str] = ()) -> None:
     """Remove the rows of replaced files, mark copies as duplicates, and join late results to their calls.
 
-    `run_id` is the load that read the files, or None when no file was read. `before` names scripts to run
-    when the affected sessions are known but no rows are removed yet. `late_arrivals` judges the turns of late
-    results afterwards.
+    `run_id` is the load that read the files, or None when no file was read. `before` names scripts that are
+    executed when the affected sessions are known but no rows are removed yet. `late_arrivals` judges the
+    turns of late results afterwards.
     """
     # the scripts and the adding up of days need the memory of the waiting rows
     building.make_room(WAITS // 4)
@@ -117,7 +117,7 @@ def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Se
 
 
 def _find_concerned(building: GenerationBuilder, run_id: int | None, *, follows: bool) -> None:
-    """Find the sessions that may change. Save what these sessions contributed to the sums."""
+    """Find the sessions that may change. Save the present share of these sessions in the sums."""
     with building.open_transaction("concerned.sql") as con:
         con.execute(_NEW_FILES, [run_id])
         for script in (*(("followed.sql",) if follows else ()), "concerned.sql"):

@@ -135,10 +135,7 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
 
 
 class SegmentStream(io.RawIOBase):
-    """A segment as DuckDB reads it. Several threads use the same stream at the same time.
-
-    So each thread has its own position in the stream.
-    """
+    """A segment as DuckDB reads it. Each thread that uses the stream has its own position."""
 
     def __init__(self, files: SegmentFiles, name: str, size: int) -> None:
         self._files, self._name = files, name
