@@ -78,7 +78,7 @@ class Strategy(StrEnum):
 class TurnStatus(StrEnum):
     """The words that several formats use for the end of a turn.
 
-    `turns.recorded_status` can also contain other words, which are copied from a log.
+    `turns.recorded_status` can also contain words copied from a log.
     """
 
     CANCELLED = "cancelled"  # a person stopped the turn, so it counts neither as success nor as failure
@@ -117,7 +117,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
     """Facts about a session.
 
-    A session may have several of these events. A later value that is not None replaces an earlier value.
+    If a session has several of these events, a later value that is not None replaces an earlier value.
     """
 
     harness: str | None = None
@@ -143,7 +143,7 @@ class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
 class PromptSeen(Event, frozen=True, kw_only=True, gc=False):
     """The system prompt of the session from this event on.
 
-    The event has the prompt's text, the prompt's name and version, or all three.
+    The event has the prompt's content, the prompt's name and version, or all three.
     """
 
     text: str | None = None

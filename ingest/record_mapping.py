@@ -66,7 +66,7 @@ _LOOKED_AT = 500  # largest number of values that are searched for messages
 class BadMappingError(Exception):
     """A field or a path that cannot be used.
 
-    The message continues a sentence that begins with the place where the user wrote the path.
+    The message continues a sentence that begins with the position of the path.
     """
 
 
@@ -112,9 +112,7 @@ class FieldPath:
         return value
 
     def explain_gap(self, record: Any) -> str:
-        """Return why `find` returns None for a record. The text names the segment of the path that is
-        missing.
-        """
+        """Return why `find` returns None for a record. The reason names the missing segment of the path."""
         value, before = record, ""
         for step in self.steps:
             inner = _take_step(value, step, None)
@@ -140,11 +138,11 @@ class RecordMapping:
 
     @classmethod
     def from_json(cls, text: str) -> RecordMapping:
-        """Return the mapping from a text that `to_json` returned. Raises BadMappingError."""
+        """Return the mapping from a string that `to_json` returned. Raises BadMappingError."""
         return cls.parse(json.loads(text))
 
     def to_json(self) -> str:
-        """Return the mapping as text. Equal paths give equal text."""
+        """Return the mapping as JSON. Mappings with equal paths give equal strings."""
         return json.dumps({name: path.text for name, path in self.paths}, ensure_ascii=False)
 
     def find_fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,7 +175,9 @@ class RecordMapping:
 
 
 def find_message_lists(record: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the paths of arrays in a record that look like messages. The least nested arrays come first."""
+    """Yield the paths of arrays in a record that look like lists of messages. The least nested arrays come
+    first.
+    """
     for path, _, value in _walk(record):
         first = value[0] if isinstance(value, list) and value else None
         if isinstance(first, dict) and ("role" in first or "from" in first):

@@ -17,8 +17,8 @@ from typing import Any
 from ingest.errors import explain_os_errors
 
 _BEYOND = 2**30
-"""Offset of the byte that is locked on Windows. It is behind the owner's text, because other processes cannot
-read a locked byte.
+"""Offset of the byte that is locked on Windows. It is after the description of the owner, because other
+processes cannot read a locked byte.
 """
 
 
@@ -170,7 +170,7 @@ def flush_to_disk(path: Path) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Replace the text of a small file. After a power cut, the file contains either the old or the new text
+    """Replace the content of a small file. After a power cut, the file has either the old or the new content
     completely.
     """
     new = path.with_name(f"{path.name}.new")

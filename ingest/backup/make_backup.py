@@ -267,7 +267,7 @@ def _remove_old(
 
 
 def _record(store_dir: Path, place: str, backups: Sequence[str]) -> None:
-    """Record the existing backups in the store's folder. Users who delete data need this list to delete the
+    """Record in the store's folder which backups exist. Users who delete data need this list to delete the
     backups too.
     """
     records = {**read_record(store_dir), place: list(backups)}

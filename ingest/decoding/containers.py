@@ -103,8 +103,7 @@ def detect_container(head: bytes) -> Container:
 def _has_object_line(head: bytes) -> bool:
     """Return True when an unindented line of `head` is a JSON object with at least one key.
 
-    A last line without a line break is ignored, because it may be incomplete. If `head` has no line break at
-    all, the result is True.
+    A last line without a line break is ignored. If `head` has no line break at all, the result is True.
     """
     whole, line_break, _ = head.rpartition(b"\n")
     if not line_break:

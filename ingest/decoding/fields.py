@@ -56,9 +56,9 @@ def read_epoch_ms(value: Any) -> datetime | None:
 
 
 def read_time(value: Any) -> datetime | None:
-    """Return ISO 8601 text as an aware UTC time. Return None for any other value.
+    """Return an ISO 8601 time as an aware UTC time. Return None for any other value.
 
-    A text without an offset is taken as UTC.
+    A time without an offset is taken as UTC.
     """
     if not isinstance(value, str):
         return None

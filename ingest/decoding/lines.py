@@ -56,7 +56,7 @@ class Block(msgspec.Struct):
     def is_utf8(self) -> bool:
         """Return True when all lines of the block are valid UTF-8.
 
-        `Skim` needs this check, because it does not validate the bytes that it skips.
+        `Skim` does not validate the bytes that it skips.
         """
         return _is_utf8(self.lines[0]) and _is_utf8(self.common)
 

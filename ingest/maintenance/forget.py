@@ -90,7 +90,7 @@ def forget(
     on_write: OnWrite = ignore_write,
     patience: Patience = do_not_wait,
 ) -> ForgetReport:
-    """Remove sessions from the store permanently. `whose` chooses the sessions.
+    """Remove the sessions that `whose` chooses from the store permanently.
 
     With `dry_run`, the sessions are only counted. A trial run without remaining sessions is also removed.
     Raises InputError, StoreError, StoreBusy or StoreVersionError. After an error, nothing is removed.

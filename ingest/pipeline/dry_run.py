@@ -1,7 +1,6 @@
 """Forecasts a load from the beginnings of the files, without changing or locking the store.
 
-Only the first bytes of a file are read. Unchanged files are not read. A compressed tar archive must be read
-completely, because otherwise its members cannot be listed.
+A compressed tar archive must be read completely, because otherwise its members cannot be listed.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ class FileShare:
 class MappedRecord:
     """The mapped values of record `number` in `file`, as a load would read them.
 
-    `fields` has a short text for each field. `missing` are the fields that were not found.
+    `fields` has a short form of each field's value. `missing` are the fields that were not found.
     """
 
     file: str
@@ -148,7 +147,7 @@ def forecast_load(
 
 
 class LoadPlanner:
-    """Decides the action for each file that `plan_file` gets. `forecast` returns the totals.
+    """Decides what a load would do with each file given to `plan_file`. `forecast` returns the totals.
 
     `limit` is the largest number of files to read, or None for all files. `left` is the number of files that
     were already excluded.

@@ -125,10 +125,10 @@ class LedgerUpdate:
         self._totals.renamed.append(row)
 
     def note_read(self, log_file: LogFile, decision: ChangeDecision, intake: FileResult) -> None:
-        """After a log was read, add it to the ledger and the totals.
+        """After a log was read, add it to the ledger (the store's list of files) and to the totals.
 
-        A stream's fingerprint is known only at its end. If the content of the stream is already in the store,
-        the log's rows are discarded. The log is then recorded as a copy or a new name.
+        If the content of a stream turns out to be in the store already, the log's rows are discarded. The log
+        is then recorded as a copy or a new name.
         """
         options, known_row, left = self._settings.options, decision.known, decision.left
         is_new = known_row is None or known_row.fingerprint is None
@@ -167,7 +167,7 @@ class LedgerUpdate:
     def note_refused(self, log_file: LogFile, unusable: UnusableFileError) -> None:
         """Record why a log cannot be used, unless the store already has the same reason.
 
-        Rows from an earlier reading of the log stay.
+        Rows from an earlier load of the log stay.
         """
         known_row, reason = (
             self._ledger.find_by_name(log_file.name),

@@ -222,7 +222,7 @@ def count_models(building: GenerationBuilder, aliases: AliasSettings) -> None:
 
 
 def has_new_aliases(generation: Path, aliases: AliasSettings) -> bool:
-    """Return True when the aliases would change the model for which the store counts a call.
+    """Return True when the aliases would change under which model the store counts a call.
 
     Raises StoreError.
     """

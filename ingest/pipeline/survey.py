@@ -24,8 +24,8 @@ class AgentSurvey:
     """The logs of an agent on this machine.
 
     `unit` is what one log contains (session, event, database). `bytes` is the total size of the logs,
-    `newest` the time of the last change. `is_read` is False when no format reads the logs. `why` is then the
-    reason, if known. `unreadable` are folders that could not be read, each with the reason.
+    `newest` the time of the last change. If no format reads the logs, `is_read` is False and `why` may give
+    the reason. `unreadable` are folders that could not be read, each with the reason.
     """
 
     agent: str

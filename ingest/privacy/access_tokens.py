@@ -27,7 +27,7 @@ _PREFIX_SHORTEST = 4  # characters; shorter prefixes also occur in words
 
 
 class _TokenForm(NamedTuple):
-    """The forms of one type of access token: possible prefixes, and patterns of a whole access token."""
+    """The forms of one type of access token: possible prefixes, and patterns of whole tokens."""
 
     kind: str
     begin: str  # prefixes separated by blanks, at least three characters each

@@ -99,7 +99,7 @@ def _find_windows(text: str, forced: Collection[int]) -> list[_Window]:
 
 
 def _find_breaks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the breaks between two lines. A margin that both lines have is part of the break."""
+    """Yield the breaks between two lines. A break includes the margin that both lines have."""
     for match in _BREAK.finditer(text):
         at, behind = match.span()
         if text[at - 1] in "\r\\ ":

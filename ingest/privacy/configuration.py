@@ -1,8 +1,8 @@
 """The options that say which data a load removes, and the `Privacy` object that removes this data.
 
-The detectors are imported only when redaction is on. The key for placeholders is a file in the store's
-folder. Without the key, a reader of the tables cannot test which value a placeholder replaces. If the key is
-lost, the next load makes a new key and reads every file again.
+The key for placeholders is a file in the store's folder. Without the key, a reader of the tables cannot test
+which value a placeholder replaces. If the key is lost, the next load makes a new key and reads every file
+again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BYTES = 32
 class PrivacyOptions:
     """The privacy options of a load.
 
-    `rules` is None when texts are not redacted. `results` is False when the load drops the content of tool
+    If `rules` is None, nothing is redacted. If `results` is False, the load drops the content of tool
     results.
     """
 

@@ -83,7 +83,7 @@ class View:
             yield self.at[piece], self.width[piece]
 
     def source_end(self, end: int) -> int:
-        """Return the offset in `source` at which `text[:end]` ends."""
+        """Return the offset in `source` of the end of `text[:end]`."""
         return self._span(end - 1)[1]
 
     def spell(self, start: int, end: int, chosen: str) -> str:
@@ -123,7 +123,7 @@ class View:
 
 
 def decode_layers(text: str) -> Iterator[View]:
-    """Yield the text with one more level of escapes decoded each time. Stop when no escape is left."""
+    """Yield the text with one more level of escapes decoded each time, until no escape is left."""
     view: View | None = None
     for _ in range(_LAYERS):
         view = _decode(text, view)
@@ -167,8 +167,9 @@ def _decode(text: str, parent: View | None) -> View | None:
 
 
 def _decode_escape(escape: str) -> Sequence[tuple[str, int]]:
-    """Return (character, length) pairs for an escape. In each pair, `length` characters of the escape encode
-    the character.
+    """Return (character, length) pairs for the characters that an escape encodes.
+
+    `length` is the number of the escape's characters that encode the character.
     """
     first = escape[0]
     if first == "\\":

@@ -58,7 +58,7 @@ class Privacy:
         return catalog if self.redactor is None else self.redactor.redact_definitions(catalog)
 
     def redact_events(self, events: Iterable[Event | Rejected]) -> Iterable[Event | Rejected]:
-        """Return the events of a record after redacting their texts."""
+        """Return the redacted events of a record."""
         return map(self.redact_event, events) if self else events
 
     def redact_event(self, event: Event | Rejected) -> Event | Rejected:

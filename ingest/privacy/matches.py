@@ -62,7 +62,7 @@ Find = Callable[[SearchedText], Iterator[Match]]
 
 
 def has_digits(looked: SearchedText) -> bool:
-    """Return True for a text that has four digits in a row."""
+    """Return True for a text that has four consecutive digits."""
     return b"1111" in looked.shape
 
 
@@ -70,8 +70,8 @@ class Detector(NamedTuple):
     """A function that finds matches in a text.
 
     `find` is called only for texts that contain one of `needles` (in lower case) or for which `guard` returns
-    True. Without needles and without a guard, `find` is called for all texts. `labelled` means that a value
-    is recognised by a label next to the value, not by its form.
+    True. Without needles and guard, `find` is called for all texts. `labelled` means that a value is
+    recognised by a label next to the value, not by its form.
     """
 
     find: Find

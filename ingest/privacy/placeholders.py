@@ -41,8 +41,8 @@ class Spot(NamedTuple):
 
 
 def merge_spots(spots: Iterable[Spot]) -> Iterator[tuple[int, Spot]]:
-    """Yield the spots from left to right. With each spot, yield the offset at which its uncovered rest
-    begins.
+    """Yield the spots from left to right. With each spot, yield the offset at which the uncovered rest of the
+    spot begins.
 
     Earlier spots may cover the beginning of a spot. A completely covered spot is left out. If two spots start
     at the same offset, the first spot is used.

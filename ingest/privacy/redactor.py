@@ -136,8 +136,8 @@ class Redactor:
     def _find_spots(self, text: str) -> list[Spot]:
         """Return the matches in the plain text, in decoded views, and in joined lines and word lists.
 
-        The matches are ordered by start. At the same start, they are ordered by detector. Then the match in
-        the most decoded view comes first.
+        The matches are ordered by start, then by detector, then by the level of decoding (the most decoded
+        view first).
         """
         ranked_spots = [(place, 0, Spot(*match)) for place, match in self._find_matches(text)]
         views = list(decode_layers(text))
@@ -205,8 +205,8 @@ class Redactor:
     def redact_path(self, text: str) -> str:
         """Return a path in which placeholders replace the matches.
 
-        A placeholder may be longer than the value, so that different values get different placeholders. A
-        path that was redacted before is returned unchanged.
+        A placeholder may be longer than the value, so that different values get different placeholders. An
+        already redacted path is returned unchanged.
         """
         spots = merge_spots(
             spot
@@ -272,7 +272,7 @@ class Redactor:
     def _telling_name(self, key: str, outer: str, members: Mapping[str, Any]) -> str:
         """Return the name that describes the value of a key.
 
-        This is usually the key itself. For a key `value`, it is the text of the sibling `name`. For an
+        This is usually the key itself. For a key `value`, it is the value of the sibling `name`. For an
         example in a tool definition, it is the name of the parameter. It is '' when named secrets are not
         redacted.
         """

@@ -97,7 +97,7 @@ class CallClassification(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class LoggedCall(NamedTuple):
-    """What the log says about a call and its result, without their texts.
+    """What the log says about a call and its result, without their content.
 
     `status` is None when there is no result.
     """
@@ -177,7 +177,7 @@ def _parse_call(
 ) -> ToolCallRequest | None:
     """Return the result of `lenient` for a call. Return None when the call is not parsed.
 
-    A text that the log truncated is not parsed, because the model did not cause the error.
+    Arguments that the log truncated are not parsed, because the model did not cause the error.
     """
     if call.refused_by_harness is _EMISSION:
         return None

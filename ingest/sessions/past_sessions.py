@@ -34,7 +34,7 @@ class PastTurn(msgspec.Struct, frozen=True, gc=False):
 class PastSession(msgspec.Struct, frozen=True):
     """The stored turns of one session, ordered by number and time. There is at least one turn.
 
-    `definitions` has the name, description and definition of each tool called so far. The other fields are
+    `definitions` has the name, description and definition of each tool called so far. All other fields are
     those of the last turn.
     """
 
@@ -77,7 +77,7 @@ class PastSession(msgspec.Struct, frozen=True):
     def find_turn(self, number: int) -> PastTurn | None:
         """Return the stored turn with this number, or None.
 
-        If the log used the number for two turns, return the later turn.
+        If two turns have the number, return the later turn.
         """
         return next((turn for turn in reversed(self.turns) if turn.number == number), None)
 

@@ -1,6 +1,6 @@
-"""Facts about a file's sessions that come from the path or the load's options, not from the file's content.
+"""Facts about a file's sessions that come from the path or the load's options.
 
-They are used only where the log has no such fact.
+A fact is used only where the log has no such fact.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _FLAG = "redacted"
 def mark_redacted(call: CallMade) -> CallMade:
     """Return the call with `args_source` REDACTED if its arguments are a placeholder.
 
-    `raw_arguments` is then the placeholder. A call with other arguments is returned unchanged.
+    `raw_arguments` is then the placeholder. Otherwise the call is returned unchanged.
     """
     source = call.args_source
     if source in (ArgsSource.RAW, ArgsSource.UNATTRIBUTED) and call.raw_arguments is not None:

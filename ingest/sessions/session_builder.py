@@ -249,8 +249,8 @@ class SessionBuilder:
         self.open_turn(session, event.turn, event).end = event
 
     def open_turn(self, session: SessionState, number: int | None, event: Event) -> OpenTurn:
-        """Return the open turn with this number. `number` None means the latest turn. Begin the turn if
-        necessary.
+        """Return the open turn with this number. If `number` is None, return the latest turn. Begin the turn
+        if necessary.
 
         A new turn gets the time and the position of `event`.
         """

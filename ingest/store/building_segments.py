@@ -321,7 +321,7 @@ def next_number(con: Connection) -> int:
 
 
 def new_name() -> str:
-    """Return a new name for a segment file."""
+    """Return an unused name for a segment file."""
     return f"seg-{token_hex(6)}.duckdb"
 
 

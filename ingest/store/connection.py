@@ -80,7 +80,7 @@ _ARROW: Mapping[str, pa.DataType] = {
 
 
 GENERATED = ("arguments",)
-"""Columns of `tool_calls` that DuckDB generates from others."""
+"""Columns of `tool_calls` that DuckDB computes from other columns."""
 
 
 def arrow_schemas(con: Connection, tables: Iterable[str]) -> dict[str, pa.Schema]:

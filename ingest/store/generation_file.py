@@ -342,7 +342,7 @@ class GenerationBuilder:
             self._months.pull_rows(table, condition)
 
     def drop_unused(self) -> None:
-        """Remove prompts, prompt texts and tool definitions that no stored row refers to."""
+        """Remove prompts, contents of prompts and tool definitions to which no stored row refers."""
         with self.open_transaction("unused") as con:
             run_script(con, "unused.sql")
 

@@ -37,8 +37,7 @@ _BESIDE = re.compile(
 _COPY_PIECE = 16 * 1024 * 1024  # bytes; copying in small pieces does not increase the memory of a load
 
 OnWrite = Callable[[str], None]
-"""Called with the step's name before each write that must survive a crash. Tests kill the process at these
-points.
+"""Function that is called with the step's name before each write. Tests kill the process at these points.
 """
 
 
@@ -47,11 +46,11 @@ Patience = Callable[[str], bool]
 
 
 def ignore_write(_step: str) -> None:
-    """Do nothing. This is the `OnWrite` function of loads outside tests."""
+    """Do nothing. Loads outside tests use this function as `OnWrite`."""
 
 
 def do_not_wait(_who: str) -> bool:
-    """Return False. This is the `Patience` function of a caller that does not wait for the lock."""
+    """Return False. A caller that does not wait for the lock uses this function as `Patience`."""
     return False
 
 
@@ -121,7 +120,7 @@ class StoreFolder:
         return self.path / "shared"
 
     def remove_shared_rows(self) -> None:
-        """Remove the shared rows from the store's folder, because later loads do not need them."""
+        """Remove the shared rows from the store's folder."""
         shutil.rmtree(self.shared_rows_path, ignore_errors=True)
 
     def publish(self, *, alone: bool = False, at_least: int = 0) -> str:

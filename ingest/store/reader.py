@@ -173,7 +173,7 @@ def read_newest_time(generation: Path, files: Sequence[int]) -> datetime | None:
 
 
 def find_newest_time(con: Connection, sessions: str, files: Sequence[int]) -> datetime | None:
-    """Return the same as `read_newest_time`, but read it from the table or view `sessions`."""
+    """Return the same as `read_newest_time`, from the table or view `sessions`."""
     query = (
         f"SELECT max(coalesce(ended_at, started_at)) FROM {sessions} WHERE file_id IN (SELECT unnest(?)) "  # noqa: S608
         "AND coalesce(ended_at, started_at) < ?"

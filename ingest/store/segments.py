@@ -24,7 +24,7 @@ Config = Mapping[str, str | bool | int | float | list[str]]
 Columns = Sequence[tuple[str, str]]
 """The columns of a table: names and types."""
 SelectList = Callable[[str, Columns], str]
-"""Returns the text between SELECT and FROM for a table, from its name and columns."""
+"""Returns the SQL between SELECT and FROM for a table, from its name and columns."""
 
 FACT_TABLES = ("sessions", "turns", "tool_calls", "diagnostics", "step_texts")
 """The fact tables, whose rows may be in segment files."""

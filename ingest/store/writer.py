@@ -132,7 +132,7 @@ class PendingTables:
         self._unfit += unfit
 
     def begin_file(self) -> None:
-        """Remember where the rows of the next file begin. `take_back_file` uses these positions."""
+        """Remember where the rows of the next file begin, for `take_back_file`."""
         self._marks = {name: len(some) for name, some in self._tables.items()}
         self._unfit_mark = len(self._unfit)
 

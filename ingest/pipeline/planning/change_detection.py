@@ -54,7 +54,7 @@ class ReadOptions:
     naming: Naming = NO_RULES
 
     def read_with(self, *, cut: bool, facts: PathFacts) -> ReadWith:
-        """Return the options that affected how a file was read, for the ledger.
+        """Return the options that affected how a file was read.
 
         `cut` is True when a line was longer than `max_line`. `facts` are the facts about the file.
         """
@@ -228,7 +228,7 @@ def has_what_it_lacked(log_file: LogFile, row: LedgerRow) -> bool:
 def begins_like(log_file: LogFile, row: LedgerRow) -> bool:
     """Return True when a file begins with the first bytes of a row's content. Raises OSError.
 
-    Such a file has probably grown. Only reading the file can confirm this.
+    Such a file has probably grown, but only reading the file can confirm this.
     """
     looked_at = min(HEAD, row.size)
     return compute_prefixes(log_file, [looked_at]).get(looked_at) == row.head

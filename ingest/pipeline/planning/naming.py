@@ -65,7 +65,7 @@ _SHORTEST_HASH = 6  # characters; a shorter prefix of a hash could match several
 class BadRuleError(Exception):
     """A pattern or a rule that cannot be used.
 
-    The message continues a sentence that begins with the place of the pattern or rule.
+    The message continues a sentence that begins with the position of the pattern or rule.
     """
 
 
@@ -203,7 +203,7 @@ def _read_kept_aliases(path: Path) -> dict[str, str]:
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return a pattern as a regular expression that is searched in a path.
 
-    In a pattern, `{name}` and `*` match text within one file or folder name. `**` matches any number of
+    In a pattern, `{name}` and `*` match characters within one file or folder name. `**` matches any number of
     folders, `?` one character. A match begins at any folder and ends at the end of a name. Raises
     BadRuleError.
     """

@@ -73,7 +73,7 @@ class Checkpoint:
     places: tuple[tuple[str, int], ...] = ()
 
     def count_rows(self, table: str, rows: TableRows) -> Checkpoint:
-        """Return a copy of this checkpoint to which the given rows were added, in `turns` or `places`.
+        """Return a copy of this checkpoint whose `turns` or `places` also list the given rows.
 
         Rows of other tables are ignored.
         """

@@ -41,7 +41,7 @@ class FormatClaim:
 
     `name` is the name of the format. If `name` is None, `reason` continues a sentence that begins with the
     file's name. `container` is how the objects are arranged in the file. `keys` are the keys of the first
-    object. `others` maps every other format to an explanation.
+    object. `others` maps each format that does not read the file to an explanation.
     """
 
     file: str

@@ -78,7 +78,7 @@ class UnusableFileError(Exception):
 def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
     """Return an UnusableFileError for a file that could not be read.
 
-    `beyond` says how much was read, such as " beyond line 12".
+    `beyond` says how far the file was read, such as " beyond line 12".
     """
     unusable = UnusableFileError(f"cannot be read{beyond}: {error.strerror or error}")
     unusable.may_pass = not isinstance(error, DamagedFileError)

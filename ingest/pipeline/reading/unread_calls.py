@@ -125,8 +125,8 @@ class UnreadCalls:
         self.placed.clear()
 
     def _search(self, record: Record) -> _Line | None:
-        """Return the line with its signs of calls. Return None if it has none, or if all these calls were
-        read.
+        """Return the line with its signs of calls. Return None if the line has no sign, or if all these calls
+        were read.
         """
         marks = _list_marks(record) if self._may_hold_calls(record) else []
         if not marks:

@@ -22,7 +22,7 @@ from ingest.sessions.row_batches import Row
 
 
 class StartMessage(msgspec.Struct):
-    """The first message to a worker. It has everything that the worker needs before the first file.
+    """The first message to a worker, with everything that the worker needs before the first file.
 
     `schemas` are the Arrow schemas by table. `rows` is the beginning of the paths to which the worker writes
     rows.

@@ -130,7 +130,7 @@ class RayCluster:
         return outcome
 
     def names_of(self, references: Sequence[Any]) -> set[str]:
-        """Return the names of the rows that the ended tasks wrote. Tasks that still run are ignored."""
+        """Return the names of the rows that the ended tasks wrote. Tasks in progress are ignored."""
         names = set()
         for reference in self.find_done(references, 0.0):
             with suppress(TaskDiedError, IngestError):

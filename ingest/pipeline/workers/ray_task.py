@@ -37,9 +37,8 @@ class ClusterSettings:
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcome:
-    """The outcome of a task: the name of the rows, the machine that cannot open the file, or an error.
-
-    An error ends the whole load.
+    """The outcome of a task: the name of the rows, the machine that cannot open the file, or an error that
+    ends the load.
     """
 
     name: str | None = None

@@ -1,8 +1,7 @@
-"""Stores the rows that a cluster's workers read. The files of rows are named by content, and all machines can
-access them.
+"""Stores the rows that a cluster's workers read. All machines of the cluster can access the files of rows.
 
 The rows of a log are several pieces and a list of pieces. The list is written last, so the rows are complete
-or missing. Workers that read the same content write equal files.
+or missing. A file is named by its content, so workers that read the same log write equal files.
 """
 
 from __future__ import annotations

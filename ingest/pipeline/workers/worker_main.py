@@ -112,7 +112,7 @@ class Outbox:
         self._ahead = 0
 
     def next_task(self) -> ReadTask:
-        """Wait for the next task and return it. Raises EOFError or OSError when the load has ended."""
+        """Wait for the next task and return the task. Raises EOFError or OSError when the load has ended."""
         while not self._tasks:
             if not self._connection.poll():
                 self.collector.ship()  # no task is left, so the load may be waiting for these rows

@@ -38,7 +38,7 @@ _ROOT = Path(__file__).parents[3]  # the folder from which workers import this c
 
 
 class WorkerDied(Exception):  # noqa: N818 - a verdict on the file that it was at; the load goes on
-    """A worker process has ended. All its messages have been received."""
+    """A worker process has ended, and all its messages have been received."""
 
 
 class WorkerProcess:

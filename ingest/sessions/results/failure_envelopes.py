@@ -9,7 +9,7 @@ these fields at the top level:
 - `status` is the text "error", and the other fields contain only codes and texts of the error.
 
 If the log marks the result of a shell tool as a success, the result stays a success, because a command's
-output is data. On the real logs used for testing, these rules changed no result.
+output is data.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class FailureRules:
         """Return the result as a failure if its content is an envelope that counts as a failure for this
         tool.
 
-        Return other results unchanged.
+        Otherwise return the result unchanged.
         """
         content = result.content
         source = result.flag_source
@@ -111,7 +111,7 @@ def find_error(content: str, fields: frozenset[str] = FIELDS) -> str | None:
 
 
 def told_flag(status: ResultStatus, source: FlagSource) -> tuple[ResultStatus, FlagSource]:
-    """Undo the change by `FailureRules.judge`. Return the status in the log and the source of that status."""
+    """Undo the change by `FailureRules.judge`. Return the status in the log and the source of this status."""
     original = _TOLD.get(source)
     return (status, source) if original is None else (_STATUSES[original], original)
 

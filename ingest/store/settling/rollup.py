@@ -148,7 +148,7 @@ def _view_days(con: Connection, *, are_read: bool) -> None:
 def _make_view(con: Connection, name: str, query: str, *, is_read: bool) -> None:
     """Make a view of a query.
 
-    With `is_read`, the view reads a temporary table that contains the query's result.
+    With `is_read`, the query is executed once, and the view reads a temporary table with its result.
     """
     if is_read:
         con.execute(f"CREATE OR REPLACE TEMP TABLE held_{name} AS {query}")

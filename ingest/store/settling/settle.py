@@ -31,7 +31,7 @@ _SCRIPTS: tuple[tuple[str, Sequence[str]], ...] = (
     ("trial_sessions.sql", (_OF_TRIALS,)),
     ("trial_runs.sql", ("trial_runs", "trial_looks")),
 )
-"""The scripts in their order. A script runs only if one of its tables has rows, or if it names no table."""
+"""The scripts in their order. A script is skipped if it names tables and all of them are empty."""
 # With fewer calls, several threads save less than a second but take more total processor time.
 _IS_LARGE = """
     SELECT (SELECT count(*) FROM tool_calls) + (SELECT coalesce(sum(calls), 0) FROM segments) > 200_000"""
