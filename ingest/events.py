@@ -152,7 +152,7 @@ class PromptSeen(Event, frozen=True, kw_only=True, gc=False):
 
 
 class ToolsOffered(Event, frozen=True, kw_only=True, gc=False):
-    """Tool definitions that the log lists. They may have any form that `ToolCatalog.load` reads."""
+    """Tool definitions that the log lists, in any form that `ToolCatalog.load` can read."""
 
     definitions: tuple[Mapping[str, Any], ...]
 

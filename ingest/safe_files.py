@@ -91,9 +91,9 @@ def lock_file(
 ) -> Iterator[None]:
     """Hold the lock of a file until the process ends. Create the file if it does not exist.
 
-    While another process has the lock, `wait` is called repeatedly. Its argument is the description of the
-    other process, read from the file. `wait` sleeps or raises an error. If the file cannot be opened or
-    written, `explain` replaces the OSError by an error about the folder, by default a StoreError.
+    While another process has the lock, `wait` is called repeatedly. The argument of `wait` is the description
+    of the other process, read from the file. `wait` sleeps or raises an error. If the file cannot be opened
+    or written, `explain` replaces the OSError by an error about the folder, by default a StoreError.
     """
     with explain(path.parent), new_files_like(path.parent):
         # Not "w", which would delete the owner's description even if this process fails to get the lock.

@@ -66,7 +66,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 def write_manifest(place: BackupPlace, manifest: Manifest) -> str:
     """Write a manifest and return the name of its backup. The backup exists as soon as the manifest exists.
 
-    The name sorts after the names of all earlier backups.
+    In sorted order, the name comes after the names of all earlier backups.
     """
     data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
     times = [datetime.fromisoformat(manifest.made_at)]

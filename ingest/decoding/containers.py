@@ -80,9 +80,7 @@ class Container(StrEnum):
 
     @property
     def is_rewritten(self) -> bool:
-        """True when the program that writes the log replaces the whole file, so the file always has complete
-        sessions.
-        """
+        """True when programs always rewrite the whole log, so that the log has complete sessions."""
         return self in (Container.DOCUMENT, Container.FILES, Container.YAML)
 
 

@@ -163,7 +163,7 @@ def publish(
     """Write the ledger, complete and check the new store file, publish it, and return its name.
 
     `totals.figures` and `totals.rejects` are filled from the new data. `labels` are names of prompts.
-    `naming` has the rules for model aliases and for failure results.
+    `naming` has the rules for model aliases and for results whose content reports a failure.
     """
     writer.flush()
     pa.default_memory_pool().release_unused()  # DuckDB can use the memory that the last batch took

@@ -42,7 +42,7 @@ class AgentSurvey:
 def survey_machine(
     home: str | None = None, environment: Mapping[str, str] | None = None
 ) -> list[AgentSurvey]:
-    """Return the agents that have logs or unreadable folders on this machine, in the order of the table.
+    """Return the agents that have logs or unreadable folders on this machine.
 
     `home` is the home folder. `environment` has variables that may say where logs are, by default those of
     this process.

@@ -151,9 +151,8 @@ class WholeValues:
         """Return the part of a match in joined lines that is the value. Return None when no line end breaks
         the value.
 
-        If the first line already contains a value, the next line must look like the rest of the value.
-        Otherwise the first two lines belong to the value. If only a label identifies the value, the next line
-        must also look like the rest.
+        If the first line already contains a value, or only a label identifies the value, the next line must
+        look like the rest of the value.
         """
         breaks: list[int] = []
         for at, width in joined.pieces_within(start, end):

@@ -248,7 +248,7 @@ def join_words(text: str, parent: View | None) -> View | None:
 def _find_lists(text: str) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
     """Yield the words of each list.
 
-    A list has quoted texts in brackets, or one word per line after a dash.
+    A list has quoted strings in brackets, or one word per line after a dash.
     """
     lists: list[tuple[int, bool, list[tuple[int, int]]]] = []
     for pattern, each in ((_LIST, _QUOTED), (_LINES, _LINE)):

@@ -1,7 +1,7 @@
-"""Finds values with the name of a password, a secret, an access token or a key.
+"""Finds values whose names denote a password, a secret, an access token or a key.
 
-Examples are `"password": "…"`, `API_KEY=…` and `--token …`. This module decides where a value ends. In broken
-JSON, a match must not include the next member.
+Examples are `"password": "…"`, `API_KEY=…` and `--token …`. In broken JSON, a match must not include the next
+member.
 """
 
 from __future__ import annotations

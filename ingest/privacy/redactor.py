@@ -196,7 +196,9 @@ class Redactor:
         return str(self._name(text)) if len(text) < 256 else self.redact_text(text)
 
     def redact_user(self, name: str) -> str:
-        """Return the placeholder for a user in a log. The user's home folder gets the same placeholder."""
+        """Return the placeholder for a user in a log. The user's name in paths of home folders gets the same
+        placeholder.
+        """
         new = self.redact_name(name)
         if new != name or "home" not in self.rules.on:
             return new

@@ -143,7 +143,7 @@ def prompt_row(event: PromptSeen, facts: PathFacts = NO_FACTS) -> Row:
 
 
 def date_columns(ts: datetime | None, facts: PathFacts = NO_FACTS) -> dict[str, datetime | date | None]:
-    """Return the columns of a time: the time and its day (UTC). If there is no time, the day comes from
+    """Return the columns `ts` and `day`: a time and its day (UTC). If there is no time, the day comes from
     `facts`.
     """
     return {"ts": ts, "day": ts.date() if ts else facts.day}

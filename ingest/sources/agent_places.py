@@ -114,7 +114,7 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 
 @cache
 def hidden_patterns() -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return the patterns below the hidden folders of a home folder, by the name of the hidden folder."""
+    """Return the patterns that begin in hidden folders of a home folder, by the name of the hidden folder."""
     by_folder: dict[str, list[tuple[str, ...]]] = {}
     for agent in AGENTS:
         for place in _places_of(agent):

@@ -97,5 +97,5 @@ class LogFile:
 
     @property
     def is_costly(self) -> bool:
-        """True when reading the content is slow because the log is compressed, a stream or remote."""
+        """True when reading the content is slow because the log is compressed, remote or a stream."""
         return self.content_size is None or is_address(self.name)

@@ -155,7 +155,7 @@ def parse_tree_path(path: str) -> TreePath | None:
 
 
 def find_idle_root(path: str) -> tuple[TreeLayout, str] | None:
-    """Return the layout and the root of a tree in which the file at this path contains no tool calls.
+    """Return the layout and the root of the tree if the file at this path contains no tool calls.
 
     Return None for other files.
     """

@@ -245,7 +245,7 @@ def _largest(extreme: Extreme) -> list[str]:
 
 
 def _is_worse(extreme: Extreme) -> str:
-    """Return the condition that the load removed the extreme of a key or made it less extreme."""
+    """Return the condition that is true if the load removed the extreme of a key or made it less extreme."""
     (name, *others) = extreme.columns
     value = f"row({', '.join(extreme.columns)})" if others else name
     before, after = (f"any_value({value}) FILTER ({side})" for side in ("is_before", "NOT is_before"))

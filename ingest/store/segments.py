@@ -77,10 +77,7 @@ class Segment:
 
 
 def read_segments(con: Connection, catalog: str) -> Sequence[Segment]:
-    """Return the segments that an attached store file names.
-
-    An older version of the store has no segments.
-    """
+    """Return the segments that an attached store file names."""
     try:
         rows = con.execute(_NAMED.format(catalog=catalog)).fetchall()
     except duckdb.CatalogException:

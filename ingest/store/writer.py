@@ -137,7 +137,7 @@ class PendingTables:
         self._unfit_mark = len(self._unfit)
 
     def take_back_file(self) -> None:
-        """Discard all tables and rejected records that were added since `begin_file`."""
+        """Discard all tables and rejects that were added since `begin_file`."""
         for name, some in self._tables.items():
             del some[self._marks.get(name, 0) :]
         del self._unfit[self._unfit_mark :]

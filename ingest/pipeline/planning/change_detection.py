@@ -179,7 +179,7 @@ def select_facts(facts: PathFacts, form: str | None) -> PathFacts:
 def reader_version() -> str:
     """Return a hash of the versions of Callgauge and third-party formats, and of the names of all formats.
 
-    When the hash changes, a format may read rejected files, so they are checked again.
+    When the hash changes, rejected files are checked again.
     """
     known = [f"{name} {distribution_of(form) or ''}".strip() for name, form in formats().items()]
     return blake2b(" ".join([CALLGAUGE_VERSION, *known]).encode(), digest_size=8).hexdigest()

@@ -236,7 +236,9 @@ def read_mapping(facts: PathFacts) -> RecordMapping | None:
 
 
 def check_mapping(paths: Any) -> PathFacts:
-    """Return field paths as a fact about files. Return None when there are no paths. Raises BadRuleError."""
+    """Return a mapping of field paths as a fact about files. Return None when there are no paths. Raises
+    BadRuleError.
+    """
     if not isinstance(paths, Mapping) or not all(isinstance(path, str) for path in paths.values()):
         raise BadRuleError('map needs lines such as messages = ".request.messages"')
     if not paths:

@@ -102,7 +102,7 @@ class RecognisedLog:
 
 
 def recognise_log(log_file: LogFile, max_line: int) -> RecognisedLog:
-    """Return the format and container of a log, found in its beginning.
+    """Return the format and container that the beginning of a log shows.
 
     Raises UnusableFileError or OSError.
     """

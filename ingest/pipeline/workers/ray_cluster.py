@@ -151,10 +151,7 @@ def _try_address(address: str) -> None:
 
 
 def _make_runner() -> Callable[[str, bytes, bytes], Any]:
-    """Return the function that Ray runs on a worker.
-
-    Ray sends the code of a nested function to the worker.
-    """
+    """Return the function that Ray executes on a worker."""
 
     def read_log(version: str, settings: bytes, task: bytes) -> Any:
         import contextlib

@@ -107,7 +107,7 @@ class SharedRows:
 
 
 def find_end(shipments: list[Shipment]) -> TaskEnded | None:
-    """Return the message that ends the file to which these shipments belong."""
+    """Return the `TaskEnded` of the file to which these shipments belong, or None."""
     last = shipments[-1].parts[-1]
     return last if isinstance(last, TaskEnded) else None
 

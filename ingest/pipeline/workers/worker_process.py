@@ -1,4 +1,4 @@
-"""A worker process as the load sees it. The load sends tasks to it, receives its messages, and ends it."""
+"""Controls a worker process: sends tasks to it, receives its messages, and ends it."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class WorkerProcess:
             self._connection.send(message)
 
     def end_process(self, patience: float = 0.0) -> str:
-        """End the worker process. Return in words how it ended.
+        """End the worker process. Return a phrase that says how the process ended.
 
         The process is killed unless it ends by itself within `patience` seconds.
         """

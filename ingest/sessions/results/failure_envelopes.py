@@ -56,7 +56,7 @@ _TOLD = {made: source for source, made in _SOURCES.items()}
 
 @dataclass(frozen=True, slots=True)
 class FailureRules:
-    """The fields of an envelope that count as a failure: a default, and exceptions by patterns of tool names.
+    """The fields by which a result counts as a failure: a default, and exceptions by patterns of tool names.
 
     The first pattern that matches the tool name applies.
     """
@@ -135,7 +135,9 @@ def _error_text(value: Mapping[str, Any]) -> str | None:
 
 
 def _read_object(text: str) -> Mapping[str, Any] | None:
-    """Return the object in a text of JSON or of a printed Python dict. Return None for any other text."""
+    """Return the object that a string of JSON or a printed Python dict contains. Return None for other
+    strings.
+    """
     try:
         value = orjson.loads(text)
     except ValueError:

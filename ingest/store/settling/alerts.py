@@ -354,7 +354,7 @@ def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) ->
 def _order_family(family: Sequence[_Alert]) -> list[_Alert]:
     """Return the alerts in order of certainty.
 
-    If certain calls cause an alert, the alert comes after the alert for these calls.
+    An alert comes after the alerts for the calls that cause it.
     """
     by_p = sorted(
         family, key=lambda candidate: (candidate.measured.p, candidate.change.series, candidate.change.since)

@@ -73,7 +73,7 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
     def find_size(self, name: str) -> int:
         """Return the size of a segment in bytes.
 
-        Raises FileNotFoundError for a missing file. DuckDB's .wal files are always missing.
+        Raises FileNotFoundError for a missing file, such as DuckDB's .wal files.
         """
         if name not in self._sizes:
             entry = self._place.find(name) if SEGMENT.fullmatch(name) else None
