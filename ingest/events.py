@@ -105,8 +105,7 @@ class LogLine(msgspec.Struct, frozen=True, gc=False):
 class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The fields that all events have. `ts` is an aware UTC datetime, or None.
 
-    `gc=False` exempts events from garbage collection. There are many events, and they form no reference
-    cycles.
+    `gc=False` exempts events from garbage collection. Events form no reference cycles.
     """
 
     session_id: str

@@ -1,7 +1,7 @@
 """Maps fields of a record to the fields of chat transcripts, for example `messages` to `.request.messages`.
 
 A path begins with a dot: `.request.messages`, `.choices[0].message`, `.choices[-1]`, `["gen_ai.model"].name`.
-A path can enter JSON that is stored as text. A value at a mapped path has priority over a value under the
+A path can enter JSON that is stored as a string. A value at a mapped path has priority over a value under the
 field's usual name.
 """
 
@@ -79,7 +79,7 @@ class FieldPath:
 
     @classmethod
     def parse(cls, text: str) -> FieldPath:
-        """Return the path that a text describes. Raises BadMappingError."""
+        """Return the path that a string describes. Raises BadMappingError."""
         steps: list[str | int] = []
         at = 0
         for step in _STEP.finditer(text):
@@ -156,7 +156,7 @@ class RecordMapping:
         return put_fields(record, self.find_fields(record))
 
     def apply_all(self, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return the records for which `skips` is False, each as changed by `apply`."""
+        """Return the records for which `skips` is False, each changed by `apply`."""
         mapped = (self.apply(record) for record in records)
         return [record for record in mapped if not self.skips(record)]
 
@@ -201,7 +201,7 @@ def find_model_and_time(record: Mapping[str, Any]) -> dict[str, str]:
 def _walk(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """Yield the path, key and value of each member of a record. The least nested members come first.
 
-    JSON that is stored as text is decoded. A large or deep record is not searched completely.
+    JSON that is stored as a string is decoded. A large or deep record is not searched completely.
     """
     left: list[tuple[str, str, Any]] = [("", "", record)]
     for path, key, value in left:

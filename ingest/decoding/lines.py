@@ -56,7 +56,7 @@ class Block(msgspec.Struct):
     def is_utf8(self) -> bool:
         """Return True when all lines of the block are valid UTF-8.
 
-        `Skim` does not validate the bytes that it skips.
+        `Skim` skips bytes unchecked, so it may decode only valid blocks.
         """
         return _is_utf8(self.lines[0]) and _is_utf8(self.common)
 

@@ -90,9 +90,9 @@ def forget(
     on_write: OnWrite = ignore_write,
     patience: Patience = do_not_wait,
 ) -> ForgetReport:
-    """Remove the sessions that `whose` chooses from the store permanently.
+    """Remove sessions from the store permanently. `whose` chooses the sessions.
 
-    With `dry_run`, the sessions are only counted. A trial run without remaining sessions is also removed.
+    With `dry_run`, the sessions are only counted. Trial runs without remaining sessions are also removed.
     Raises InputError, StoreError, StoreBusy or StoreVersionError. After an error, nothing is removed.
     """
     started = time.monotonic()

@@ -274,7 +274,7 @@ def _within_quotes(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def is_command(items: Sequence[Any]) -> bool:
-    """Return True for a list of texts if one of the texts is a command-line option."""
+    """Return True for a list of strings if one of the strings is a command-line option."""
     return (
         len(items) > 1
         and all(type(item) is str for item in items)

@@ -59,7 +59,7 @@ _URL_TOKEN = re.compile(r"://((?=[^@/]*\d)[^\s:/?#\[\]@\"'`<>{}\\|^$]{16,256})@(
 def find_url_passwords(looked: SearchedText) -> Iterator[Match]:
     """Yield the password of each URL with credentials: `secret` in https://user:secret@host.
 
-    A URL may have a long user name and no password. Then the user name is an access token:
+    If a URL has a long user name and no password, the user name is an access token:
     https://TOKEN@host/repository.git.
     """
     for place in looked.find_needle("://") if "@" in looked.text else ():

@@ -66,7 +66,7 @@ def _order_needles(detectors: Sequence[Detector]) -> list[_Needle]:
 
 
 def _fold_key(key: Any) -> str:
-    """Return a key in the form for comparisons: both `ParameterValue` and `Value` become `value`."""
+    """Return a key in a form for comparisons: `ParameterValue` and `Value` both become `value`."""
     return str(key).replace("_", "").lower().removeprefix("parameter")
 
 

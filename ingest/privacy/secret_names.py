@@ -8,7 +8,7 @@ from functools import lru_cache
 
 
 class Family(Enum):
-    """The kind of secret that a name denotes. The value of a vague name must look more like a secret."""
+    """The kind of secret that a name denotes."""
 
     PASSWORD = "password"  # noqa: S105 - a word, not a secret
     KEY = "key"

@@ -125,7 +125,7 @@ _Span = tuple[int, int]
 
 
 def find_stated_values(text: str, place: int, end: int, name: str, family: Family) -> Iterator[_Span]:
-    """Yield the positions of the values for the name that ends at `end`.
+    """Yield the positions of the values that belong to the name that ends at `end`.
 
     `place` is an offset within the name.
     """

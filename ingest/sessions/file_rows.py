@@ -82,7 +82,7 @@ class FileRows:
     def drain(self) -> dict[str, TableRows]:
         """Return the rows that are ready, by table name, and empty the buffer.
 
-        The rows name columns of schema.sql. Columns that the rows do not name are NULL.
+        Columns of schema.sql that a row does not contain are NULL.
         """
         rows: dict[str, TableRows] = {table: TableRows.from_dicts(some) for table, some in self._rows.items()}
         if self._calls:
@@ -251,8 +251,8 @@ class FileRows:
     def _turn_id(self, session_id: str, turn: OpenTurn) -> str:
         """Return the id of a turn.
 
-        The id is a hash of the turn's key. For a turn without a key, it is a hash of the session, the number
-        and the first text. A turn that began in an earlier file keeps the id from that file.
+        The id is a hash of the turn's key. For a turn without a key, it is a hash of the session, the turn's
+        number and the user's message. A turn that began in an earlier file keeps the id from that file.
         """
         if turn.begun_as is not None and not turn.begun:
             return turn.begun_as

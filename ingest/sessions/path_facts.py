@@ -63,7 +63,7 @@ class PathFacts:
 
     @classmethod
     def from_json(cls, text: str | None) -> PathFacts:
-        """Return the facts from the text that `to_json` made."""
+        """Return the facts from the JSON that `to_json` made."""
         facts = json.loads(text) if text else {}
         return cls(**{name: PathFact(value, FactSource(source)) for name, (value, source) in facts.items()})
 

@@ -88,7 +88,7 @@ def _texts_of(value: Any) -> Iterator[str]:
 
 
 def is_placeholder(text: str) -> bool:
-    """Return True for a text such as `[REDACTED]`, `<redacted>`, `"[REDACTED]"` or `***`."""
+    """Return True for a string such as `[REDACTED]`, `<redacted>`, `"[REDACTED]"` or `***`."""
     bare = text.strip().strip("\"'\\").strip()
     return bool(_BLACKED_OUT.fullmatch(bare) or _BARE.fullmatch(bare)) or _names_redaction(bare)
 

@@ -71,7 +71,7 @@ class CallPlaces:
         self._turn = _hash(*turn)
 
     def make(self, step: int, ordinal: int) -> str:
-        """Return the `stable_id` of three values: the turn's identity, the step and the ordinal."""
+        """Return the `stable_id` of the turn's identity, the step and the ordinal."""
         place = self._turn.copy()
         place.update(b"\x1f%d\x1f%d" % (step, ordinal))
         return place.hexdigest()

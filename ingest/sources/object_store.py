@@ -168,7 +168,7 @@ def _nanoseconds(when: Any) -> int:
 
 
 def describe_failure(error: Exception) -> str:
-    """Return why an address cannot be listed. It continues a sentence that begins with the address."""
+    """Return why an address cannot be listed, as the end of a sentence that begins with the address."""
     cause = error.__cause__ if isinstance(error, FileNotFoundError) and error.__cause__ else error
     status = getattr(cause, "status", None)
     if isinstance(cause, FileNotFoundError) or status in (404, 410):

@@ -44,9 +44,9 @@ class Counted:
 class DailyTable:
     """A table of daily sums. Columns that are not named here are added up.
 
-    A row is removed when its column `counts` is 0. `groups` are list columns parallel to `group_ids`. A group
-    is in the lists if its value in the last list is above 0. `order` sorts the rows of a day. If `counted` is
-    None, every load adds rows.
+    A row is removed when its column `counts` is 0. `groups` are list columns parallel to `group_ids`. The
+    lists contain only groups whose value in the last list is above 0. `order` sorts the rows of a day. If
+    `counted` is None, every load adds rows.
     """
 
     name: str

@@ -29,7 +29,7 @@ _HELD = 1024 * 1024  # largest number of bytes in waiting lines that were not se
 
 
 class Made(Enum):
-    """Which kinds of events a format made from a record."""
+    """The kinds of events that a format made from a record."""
 
     NOTHING = "nothing"
     EVENTS = "events"

@@ -48,9 +48,9 @@ class RayExecutor:
         writer: FactWriter,
         folder: StoreFolder,
     ) -> None:
-        """`connect` connects to a cluster. It is called as soon as there is something to read.
+        """Make an executor that calls `connect` as soon as there is something to read.
 
-        Tasks write rows to `shared`. If `shared` is None, they write to the store's folder. Raises
+        Tasks write rows to `shared`. If `shared` is None, tasks write to the store's folder. Raises
         OptionError.
         """
         self._connect = connect

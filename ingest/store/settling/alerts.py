@@ -390,10 +390,9 @@ def _overlap(first: _Alert, other: _Alert) -> bool:
 def _find_place(
     con: Connection, nights: _Nights, series: _WatchedSeries, change: WindowChange
 ) -> tuple[str, str, bool] | None:
-    """Return the dimension and the value for which the rate changed, and whether it changed only for this
-    value.
+    """Return the dimension and the value for which the rate changed. Return None if there is no such value.
 
-    Return None if there is no such value.
+    The third item says whether the rate changed only for this value.
     """
     from callgauge.stats.over_time.window_changes import locate_change
 

@@ -1,9 +1,9 @@
-"""Updates the daily sums: adds the changes that a load made, or adds up whole days.
+"""Updates the daily sums: adds the changes that a load made, or recomputes the sums of whole days.
 
 A load's changes are the sums of the affected sessions (`concerned.sql`) after the load minus their sums
-before the load. After larger changes (a migration, a new parser, other model names), whole days are added up.
-Both methods execute the scripts in `rollups` (`DAILY_TABLES`). The day is NULL for calls without a time. If
-`callgauge retain` removed the rows of a day, the sums of the day stay.
+before the load. After larger changes (a migration, a new parser, other model names), the sums of whole days
+are recomputed. Both methods execute the scripts in `rollups` (`DAILY_TABLES`). The day is NULL for calls
+without a time. If `callgauge retain` removed the rows of a day, the sums of the day stay.
 
 The scripts read temporary views. `counted_…` have the rows to count (`summed_facts.sql`). Their column
 `is_before` is true for rows that `keep_facts` saved before the load. `calls_of_days` and `turns_of_days`
@@ -173,8 +173,8 @@ def keep_facts(con: Connection, rows: str) -> None:
 def add_differences(con: Connection) -> None:
     """Add the rows of the affected sessions to the sums, and subtract the rows saved before the load.
 
-    The table `rows_after` lists the affected sessions. Days in `touched_days` are skipped, because these days
-    are added up whole.
+    The table `rows_after` lists the affected sessions. Days in `touched_days` are skipped, because their sums
+    are recomputed from all rows.
     """
     has_before = has_rows(con, "rows_before", "resumed")
     for script in ("session_group.sql", "settling/summed_facts.sql"):

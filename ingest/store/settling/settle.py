@@ -187,8 +187,8 @@ def _pull_renamed(building: GenerationBuilder, before: Sequence[Row], after: Seq
 def add_changes(building: GenerationBuilder) -> None:
     """Add the rows of the affected sessions to the daily sums, and subtract the rows saved before `settle`.
 
-    Days in `touched_days` are added up whole. The alerts are decided last. Raises StoreError when counts of
-    the affected files and days contradict each other.
+    The sums of days in `touched_days` are recomputed from all rows. The alerts are decided last. Raises
+    StoreError when counts of the affected files and days contradict each other.
     """
     _touch_migrated_days(building)
     with building.open_transaction("signatures.sql") as con:
@@ -209,7 +209,7 @@ def add_changes(building: GenerationBuilder) -> None:
 
 
 def sum_days(building: GenerationBuilder) -> None:
-    """Add up the days in `touched_days`, check the counts of the whole store, and decide its alerts.
+    """Recompute the sums of the days in `touched_days`, check the counts of the store, and decide its alerts.
 
     Raises StoreError when counts contradict each other.
     """
