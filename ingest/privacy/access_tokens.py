@@ -218,7 +218,7 @@ class TokenDetector:
             begin = self._begin.search(text, start, end + 1)
 
     def find_torn(self, looked: SearchedText) -> Iterator[Match]:
-        """Yield the beginning of an access token at the end of a truncated text, if there is one."""
+        """Yield the beginning of an access token at the end of a truncated text."""
         text = looked.text
         start = len(text) - len(text[-_TORN_LONGEST:].rsplit(maxsplit=1)[-1])
         begin = self._begin.search(text, start)

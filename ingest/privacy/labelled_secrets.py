@@ -94,7 +94,7 @@ _IPV6 = re.compile(r"(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w
 
 
 def find_public_addresses(looked: SearchedText) -> Iterator[Match]:
-    """Yield IP addresses outside private networks."""
+    """Yield IP addresses that are not in private networks."""
     for match in _IPV4.finditer(looked.text):
         yield Match(*match.span(), "ip")
     for match in _IPV6.finditer(looked.text):

@@ -238,7 +238,9 @@ class Redactor:
                 yield spot
 
     def redact_definitions(self, catalog: ToolCatalog) -> ToolCatalog:
-        """Return the tools with redacted texts, so that redacted arguments still fit the schemas."""
+        """Return the tools with redacted descriptions and schemas, so that redacted arguments still fit the
+        schemas.
+        """
         return ToolCatalog.from_definitions(map(self._redact_definition, catalog))
 
     def _redact_definition(self, tool: ToolDefinition) -> ToolDefinition:
@@ -247,9 +249,9 @@ class Redactor:
         return tool if new == definition else next(iter(ToolCatalog.load(new)))
 
     def redact_value(self, value: Any) -> Any:
-        """Return a decoded JSON value after redacting all its texts, including keys.
+        """Return a decoded JSON value after redacting all strings, including keys.
 
-        Long numbers are searched like texts, because an account number may be logged as a number.
+        Long numbers are searched like strings, because an account number may be logged as a number.
         """
         root = [value]
         # Each item has a container, a position in the container, and the name that describes the value there.

@@ -228,9 +228,8 @@ class FileRows:
         self.pending += len(call_ids)
 
     def _add_texts(self, session_id: str, turn: OpenTurn, turn_id: str, answer: str | None) -> None:
-        """Add the text of each step to `step_texts`.
-
-        The answer is left out because the row of the turn contains the answer.
+        """Add the model's text of each step to `step_texts`, except the answer, which the row of the turn
+        contains.
         """
         for number, step in turn.steps.items():
             if step.text and not (number == turn.last_step and step.text == answer):

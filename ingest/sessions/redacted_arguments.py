@@ -1,6 +1,6 @@
 """Recognises arguments that some program replaced by a placeholder before the log was written or shared.
 
-The placeholder says nothing about the model's text, so such a call is not measured.
+The placeholder says nothing about the model's arguments, so such a call is not measured.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class SessionState(msgspec.Struct):
 
     @property
     def weight(self) -> int:
-        """The approximate number of characters of text in the open turns."""
+        """The approximate number of characters in the open turns."""
         return sum(turn.held for turn in self.open_turns)
 
 

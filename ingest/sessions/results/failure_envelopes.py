@@ -91,7 +91,7 @@ DEFAULT_RULES = FailureRules()
 
 
 def find_error(content: str, fields: frozenset[str] = FIELDS) -> str | None:
-    """Return the error text of an envelope. Return the whole text if the envelope has no error text.
+    """Return the error message of an envelope. Return the whole content if the envelope has no error message.
 
     Return None if the content is not an envelope.
     """

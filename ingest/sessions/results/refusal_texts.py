@@ -67,7 +67,7 @@ _TEXTS = tuple(
 
 
 def settle_layer(result: ResultSeen) -> ResultSeen:
-    """Return the result with the failure stage that its text shows.
+    """Return the result with the failure stage that its content shows.
 
     A more exact stage that the log states is not changed.
     """
