@@ -1,4 +1,4 @@
-"""The interface of a log format. It defines a format's description, input records and translator."""
+"""The interface of a log format: its description, the records that it gets, and its translator."""
 
 from __future__ import annotations
 

@@ -125,13 +125,13 @@ class FieldPath:
 
 @dataclass(frozen=True, slots=True)
 class RecordMapping:
-    """The paths of a mapping, by field."""
+    """The path of each field in a field mapping."""
 
     paths: tuple[tuple[str, FieldPath], ...]
 
     @classmethod
     def parse(cls, paths: Mapping[str, str]) -> RecordMapping:
-        """Return the mapping of these paths by field. Raises BadMappingError."""
+        """Return the mapping of fields to these paths. Raises BadMappingError."""
         if unknown := next((name for name in paths if name not in FIELDS), None):
             raise BadMappingError(f"{unknown!r} is not a field; {_suggest_field(unknown)}")
         return cls(tuple((name, _parse_path(name, paths[name])) for name in FIELDS if name in paths))

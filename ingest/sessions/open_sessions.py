@@ -29,7 +29,7 @@ T = TypeVar("T", bound=_HasWeight)
 class OpenSessions(Generic[T]):
     """Open sessions by key.
 
-    The sessions in memory have newer events than the sessions in the temporary file.
+    Sessions with the newest events are in memory, all others in the temporary file.
     """
 
     def __init__(self) -> None:

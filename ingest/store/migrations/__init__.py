@@ -94,5 +94,7 @@ def migrate(con: duckdb.DuckDBPyConnection, stored_version: int) -> None:
 
 
 def complete_old_sums(con: duckdb.DuckDBPyConnection) -> None:
-    """Complete the daily sums of days whose rows were removed. These sums must be in the main file."""
+    """Fill new columns in the daily sums of days whose rows were removed. These sums must be in the main
+    file.
+    """
     con.execute((_HERE / "old_sums.sql").read_text("utf-8"))
