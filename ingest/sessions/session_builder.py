@@ -151,7 +151,7 @@ class SessionBuilder:
         self._sessions.close()
 
     def resume(self, file_id: int, failures: FailureRules = DEFAULT_RULES) -> None:
-        """Continue the same log under another file id. The rules of the present load apply."""
+        """Continue the same log under another file id, with the rules of the present load."""
         self._rows.file_id, self._rows.failures = file_id, failures
 
     def drain(self) -> dict[str, TableRows]:

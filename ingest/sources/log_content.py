@@ -232,9 +232,10 @@ def _why_no_archive(packing: Packing, log_file: LogFile) -> str:
 
 
 def compute_prefixes(log_file: LogFile, sizes: Sequence[int]) -> dict[int, str]:
-    """Return the SHA-256 in hexadecimal of the first bytes of a log's content, by number of bytes.
+    """For each number in `sizes`, return the SHA-256 (hexadecimal) of that many first bytes of a log's
+    content.
 
-    `sizes` are these numbers in ascending order. Numbers larger than the log are left out. Raises OSError.
+    `sizes` must be ascending. Numbers larger than the log are left out. Raises OSError.
     """
     digests: dict[int, str] = {}
     with open_log(log_file) as content:
