@@ -26,10 +26,7 @@ class NothingFoundError(InputError):
 
 
 class OptionError(InputError):
-    """An option cannot be used, or the file that an option names cannot be used.
-
-    The logs are not the cause of this error.
-    """
+    """An option, or the file that an option names, cannot be used."""
 
 
 class StoreError(IngestError):
@@ -37,11 +34,11 @@ class StoreError(IngestError):
 
 
 class StoreBusy(StoreError):  # noqa: N818 - it says a state of the store; nothing is broken
-    """Another load holds the store's lock."""
+    """Another load has locked the store."""
 
 
 class StoreVersionError(StoreError):
-    """The store has tables of another version."""
+    """The store has tables of a version that this version of Callgauge cannot use."""
 
 
 class BackupError(IngestError):
@@ -79,7 +76,7 @@ def store_error(store_dir: Path, error: OSError) -> StoreError:
 class DamagedFileError(OSError):
     """The file can be read, but its content is damaged.
 
-    In messages, `str()` of the error follows the words "cannot be read: ".
+    In messages, `str()` of the error follows "cannot be read: ".
     """
 
 

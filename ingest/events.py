@@ -56,10 +56,10 @@ class ResultStatus(StrEnum):
 
 
 class FlagSource(StrEnum):
-    """How a call's `ResultStatus` was found. `absent` means that the log does not show the status.
+    """How a call's `ResultStatus` was found.
 
-    With the two values for envelopes, the content of the result reports a failure. The log itself has no
-    failure flag, or its flag says ok.
+    `absent` means that the log does not show the status. The values for envelopes mean that the content of
+    the result reports a failure, although the log marks no failure.
     """
 
     EXPLICIT = "explicit"
@@ -78,7 +78,7 @@ class Strategy(StrEnum):
 class TurnStatus(StrEnum):
     """The words that several formats use for the end of a turn.
 
-    `turns.recorded_status` can also contain other words, which are copied from a log.
+    `turns.recorded_status` can also contain words copied from a log.
     """
 
     CANCELLED = "cancelled"  # a person stopped the turn, so it counts neither as success nor as failure
@@ -87,7 +87,7 @@ class TurnStatus(StrEnum):
 
 
 class Visibility(StrEnum):
-    """How well a source shows one kind of argument error. The kinds are syntax errors and schema errors."""
+    """How well a source shows argument errors of one kind (syntax errors or schema errors)."""
 
     # Callgauge itself parses the text or checks it against the definition, so it also sees repairs
     FULL = "full"
@@ -105,8 +105,7 @@ class LogLine(msgspec.Struct, frozen=True, gc=False):
 class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The fields that all events have. `ts` is an aware UTC datetime, or None.
 
-    `gc=False` exempts events from garbage collection. There are many events, and they form no reference
-    cycles.
+    `gc=False` exempts events from garbage collection. Events form no reference cycles.
     """
 
     session_id: str
@@ -117,7 +116,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
     """Facts about a session.
 
-    A session may have several of these events. A later value that is not None replaces an earlier value.
+    If a session has several of these events, a later value that is not None replaces an earlier value.
     """
 
     harness: str | None = None
@@ -143,7 +142,7 @@ class SessionSeen(Event, frozen=True, kw_only=True, gc=False):
 class PromptSeen(Event, frozen=True, kw_only=True, gc=False):
     """The system prompt of the session from this event on.
 
-    The event has the prompt's text, the prompt's name and version, or all three.
+    The event has the prompt's content, the prompt's name and version, or all three.
     """
 
     text: str | None = None
@@ -152,7 +151,7 @@ class PromptSeen(Event, frozen=True, kw_only=True, gc=False):
 
 
 class ToolsOffered(Event, frozen=True, kw_only=True, gc=False):
-    """Tool definitions that the log lists. They may have any form that `ToolCatalog.load` reads."""
+    """Tool definitions that the log lists, in any form that `ToolCatalog.load` can read."""
 
     definitions: tuple[Mapping[str, Any], ...]
 
@@ -160,7 +159,7 @@ class ToolsOffered(Event, frozen=True, kw_only=True, gc=False):
 class ProbeSeen(Event, frozen=True, kw_only=True, gc=False):
     """A gateway's test of whether a model supports native tool calls.
 
-    `ok` is None when the log does not have the outcome. All sessions that rely on the same test have the same
+    `ok` is None when the log does not show the outcome. Sessions that rely on the same test have the same
     `probe_id`.
     """
 
@@ -229,15 +228,15 @@ class StepMade(Event, frozen=True, kw_only=True, gc=False):
 class CallMade(Event, frozen=True, kw_only=True, gc=False):
     """One tool call of the latest step. If `turn` and `step` are set, the call belongs to that step.
 
-    `raw_arguments` is the text for ArgsSource RAW and TRUNCATED. `arguments` is the decoded value for
-    RESERIALISED.
+    If `args_source` is RAW or TRUNCATED, `raw_arguments` is the text of the arguments. If it is RESERIALISED,
+    `arguments` is the decoded value.
 
     `refused_by_harness` is SYNTAX or SCHEMA when the log says that the agent rejected the arguments.
-    `harness_message` is the text of that rejection. With EMISSION, the call has no usable arguments;
-    `raw_arguments` is then the text in which the model wrote the call.
+    `harness_message` is the agent's message. If `refused_by_harness` is EMISSION, `raw_arguments` is the text
+    in which the model wrote the call.
 
-    `syntax_seen` and `schema_seen` say how well the log shows errors of these kinds in calls that have no
-    error mark.
+    `syntax_seen` and `schema_seen` say how well the log shows syntax errors and schema errors in calls
+    without an error mark.
     """
 
     tool: str | None
@@ -261,8 +260,8 @@ class CallMade(Event, frozen=True, kw_only=True, gc=False):
 class ResultSeen(Event, frozen=True, kw_only=True, gc=False):
     """The result of a call.
 
-    The call is found by `tool_call_id`. Without that id, it is found by turn, step and `ordinal`, the call's
-    index in the step.
+    The call is found by `tool_call_id`. If the log has no id, the call is found by turn, step and `ordinal`,
+    the call's index in the step.
     """
 
     tool_call_id: str | None = None
@@ -285,7 +284,7 @@ class TurnEnded(Event, frozen=True, kw_only=True, gc=False):
     """The end of a turn, as the log records it.
 
     `recorded_ok` is None when the log does not say whether the turn succeeded. `answer` is the final text. It
-    is '' when the log shows that there was no text, and None when the text is unknown. `verdict_reason` is
+    is '' when the log shows that there was no text, and None when the text is unknown. `verdict_reason` says
     why a check of the task passed or failed. `compensations` are the messages that a gateway sent after
     unreadable replies. `cost` is in USD.
     """

@@ -1,4 +1,4 @@
-"""The reports of a load and of maintenance commands. They contain the progress and the final figures."""
+"""The reports of a load and of maintenance commands: progress and final figures."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class RejectedFile:
 class DamagedFile:
     """A file that was read although some of its lines are unreadable.
 
-    It has the number of unreadable lines and the reason for the first of them.
+    `lines` counts the unreadable lines. `reason` says why the first of them is unreadable.
     """
 
     path: str
@@ -55,22 +55,23 @@ class LoadReport:
     `loaded` files were read. `unchanged` files were already in the store, under this name or as a copy.
     `moved` files were in the store under another name. `unread` files were not read because the user stopped
     the load. `left` files were excluded by `--since` and `--limit`. `companions` are not failures. They were
-    read together with another file, or they are other files of a known agent; `reason` says which of the two.
+    read together with another file, or they are files of a known agent that are not logs; `reason` says which
+    of the two.
 
     `sessions_replaced`, `sessions_removed` and `calls_fewer` are about files with new content. Replaced
     sessions were read again. Removed sessions were deleted because of --replace. `calls_fewer` is the number
     of calls that were lost with replaced and removed sessions.
 
-    `rejects` counts unusable lines and values. `new_rejects` counts those that no earlier load saw. `damaged`
-    lists at most 100 files that contain rejects. `new_rejected` counts files that no earlier load rejected
-    for the same reason. `duplicates` counts calls that are copies of a call in another row. `faults` counts
-    failed calls by failure stage, in the order of the stages. `judged` counts calls whose arguments could be
-    judged. `faults` and `judged` do not include duplicates. `notes` are sentences about skipped files that
-    are not logs, and about facts that files do not contain.
+    `rejects` counts unusable lines and values. `new_rejects` counts the unusable lines and values that no
+    earlier load saw. `damaged` lists at most 100 files that contain rejects. `new_rejected` counts files that
+    no earlier load rejected for the same reason. `duplicates` counts calls that are copies of a call in
+    another row. `faults` counts failed calls by failure stage, in the order of the stages. `judged` counts
+    calls whose arguments could be judged. `faults` and `judged` do not include duplicates. `notes` are
+    sentences about skipped files that are not logs, and about facts that files do not contain.
 
     `newest` is the time (UTC) of the newest session in the files of this load, including files that were
     already loaded. It is None when no session has a time. Times more than a day in the future are ignored.
-    `generation` is None when there was nothing new to publish.
+    `generation` is the name of the new store file. It is None when there was nothing new to publish.
     """
 
     loaded: int
@@ -105,9 +106,8 @@ class LoadReport:
 class Reject:
     """A line or a value of a file that could not be used. `line` is None if the whole file could not be used.
 
-    `tools` is the hash of the tool definitions used to read the file (`ingest.store.ledger.ReadWith`).
-    `foreign` is as in `RejectedFile`. `part_of` is the log to which the file belongs. It is None if the file
-    itself is a log.
+    `tools` is the hash of the tool definitions used to read the file. `foreign` is as in `RejectedFile`.
+    `part_of` is the log to which the file belongs. It is None if the file itself is a log.
     """
 
     file: str
@@ -126,7 +126,7 @@ class ReparseReport:
     """The figures of a reparse. `calls` counts the calls that were judged again. `changed` counts the calls
     whose verdict changed.
 
-    `generation` is None when there was nothing to judge.
+    `generation` is the name of the new store file. It is None when no call was judged again.
     """
 
     calls: int
@@ -139,9 +139,9 @@ class ReparseReport:
 class ModelName:
     """The name of a model in logs.
 
-    `model` is the name under which the calls of this model are counted. `rule` says why `model` differs from
-    the name in the log. It is None when the names are equal. `source` is where the name comes from (log,
-    path, given). `calls` counts the calls to the model in all turns.
+    `model` is the name under which the calls of this model are counted. If `model` differs from the name in
+    the log, `rule` says why. Otherwise `rule` is None. `source` is where the name comes from (log, path,
+    given). `calls` counts the calls to the model in all turns.
     """
 
     model: str
@@ -155,7 +155,7 @@ class ModelName:
 class ModelNamesReport:
     """The models of a store.
 
-    `generation` is the new published version of the store if the models were recounted. Otherwise it is None.
+    `generation` is the name of the new store file if the models were recounted. Otherwise it is None.
     """
 
     names: tuple[ModelName, ...]
@@ -165,11 +165,12 @@ class ModelNamesReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetReport:
-    """The figures of a deletion of sessions. `generation` is None when nothing was deleted.
+    """The figures of a deletion of sessions.
 
-    `runs` counts the trial runs that have no session left. `files` counts the files that contained deleted
-    sessions. `elsewhere` counts the deleted calls that have a copy in another session. `undated` counts the
-    sessions that were not deleted because they have no time.
+    `generation` is the name of the new store file. It is None when nothing was deleted. `runs` counts the
+    trial runs that have no session left. `files` counts the files that contained deleted sessions.
+    `elsewhere` counts the deleted calls that have a copy in another session. `undated` counts the sessions
+    that were not deleted because they have no time.
     """
 
     sessions: int
@@ -185,11 +186,12 @@ class ForgetReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionReport:
-    """The figures of a retention run. `generation` is None when nothing was removed.
+    """The figures of removing old data.
 
-    Sessions that ended before `text_before` lose their texts. Sessions that ended before `facts_before` are
-    removed. A limit of None removes nothing. `quotes_removed` counts unreadable lines whose quoted text was
-    removed. `undated` counts sessions that were not removed because some of their rows have no time.
+    `generation` is the name of the new store file. It is None when nothing was removed. Sessions that ended
+    before `text_before` lose their message content. Sessions that ended before `facts_before` are removed. If
+    a limit is None, nothing is removed for it. `quotes_removed` counts unreadable lines whose quoted content
+    was removed. `undated` counts sessions that were not removed because some of their rows have no time.
     """
 
     sessions_removed: int
@@ -212,7 +214,7 @@ class BackupReport:
     `name` is the backup of the present state of the store. `unchanged` is True if this backup existed before.
     `bytes` is the total size of the backup's files. `bytes_sent` is the total size of the pieces that had to
     be sent. `backups` counts all backups that exist now. `removed` names the older backups that were removed.
-    `notes` are sentences on skipped work.
+    `notes` are sentences about skipped steps.
     """
 
     place: str
@@ -232,7 +234,7 @@ class BackupReport:
 class RestoreReport:
     """The figures of a restored backup. The backup was made at `made_at` (UTC).
 
-    `generation` is the published store file.
+    `generation` is the name of the store file that the restore published.
     """
 
     place: str

@@ -1,4 +1,4 @@
-"""The interface of a log format. It defines a format's description, input records and translator."""
+"""The interface of a log format: its description, the records that it gets, and its translator."""
 
 from __future__ import annotations
 
@@ -34,12 +34,11 @@ class Record(msgspec.Struct, gc=False):
     file: str | None = None
 
     def find_line(self, token: str, *, past: bool = False) -> LogLine:
-        """Return the line of the next occurrence of `token`, searched from the previous match.
+        """Return the line of the next occurrence of `token`. The search begins at the previous match.
 
-        Search for texts in document order, so that each byte is searched only once. The result is the first
-        line of the record if `token` is not found, if the record has only one line, or after 20 failed
-        searches. With `past`, the next search begins behind this match. Use `past` if the same id occurs
-        several times.
+        Search for strings in document order, because the search never goes back. If `token` is not found, the
+        record has only one line, or 20 searches failed, return the first line of the record. With `past`, the
+        next search begins behind this match. Use `past` if the same id occurs several times.
         """
         if self._in_lines is None:
             self._in_lines = self.data.find(b"\n", 0, -1) >= 0
@@ -58,9 +57,9 @@ class Record(msgspec.Struct, gc=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The description of a format: which facts its logs contain.
+    """The description of a format: which facts its logs contain. The Data page shows these facts for each
+    source.
 
-    The Data page shows these facts for each source, so that nobody takes an unmeasured 0 % for a good value.
     Each field except `name`, `title` and `cannot_tell` is a short phrase for users. The phrase begins with
     `yes`, `partly` or `no`.
     """
@@ -87,10 +86,10 @@ class About:
 
     `name` is the file's name without folders, `folder` the name of its folder, `path` the whole path
     (`archive!member` in an archive). All three may be empty. `identity` is a hash of the first bytes of the
-    file. The hash is the same in every copy and after the file has grown. It is the session id if the log
-    contains no session id. `read_sibling(name)` returns the bytes of another file in the same folder. It
-    returns None when the other file is missing or larger than `--max-line`. `mapping` has the paths of a
-    record's fields (`--map`). Only chat transcripts use `mapping`.
+    file. The hash is the same in every copy and after the file has grown. `identity` is the session id if the
+    log contains no session id. `read_sibling(name)` returns the bytes of another file in the same folder. It
+    returns None when that file is missing or larger than `--max-line`. `mapping` has the paths of a record's
+    fields (`--map`). Only chat transcripts use `mapping`.
     """
 
     name: str = ""

@@ -25,8 +25,7 @@ def leave_threads_out() -> None:
 def leave_pandas_out() -> None:
     """Make every later import of pandas in this process fail.
 
-    If pandas is installed, Arrow and DuckDB import it to recognise pandas tables. The import costs 40 MB and
-    a quarter of a second.
+    If pandas is installed, Arrow and DuckDB import it, which costs 40 MB and a quarter of a second.
     """
     if not any(isinstance(finder, PandasBlocker) for finder in sys.meta_path):
         sys.meta_path.insert(0, PandasBlocker())

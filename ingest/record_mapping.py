@@ -1,7 +1,7 @@
 """Maps fields of a record to the fields of chat transcripts, for example `messages` to `.request.messages`.
 
 A path begins with a dot: `.request.messages`, `.choices[0].message`, `.choices[-1]`, `["gen_ai.model"].name`.
-A path can enter JSON that is stored as text. A value at a mapped path has priority over a value under the
+A path can enter JSON that is stored as a string. A value at a mapped path has priority over a value under the
 field's usual name.
 """
 
@@ -66,7 +66,7 @@ _LOOKED_AT = 500  # largest number of values that are searched for messages
 class BadMappingError(Exception):
     """A field or a path that cannot be used.
 
-    The message continues a sentence that begins with the place where the user wrote the path.
+    The message continues a sentence that begins with the position of the path.
     """
 
 
@@ -79,7 +79,7 @@ class FieldPath:
 
     @classmethod
     def parse(cls, text: str) -> FieldPath:
-        """Return the path that a text describes. Raises BadMappingError."""
+        """Return the path that a string describes. Raises BadMappingError."""
         steps: list[str | int] = []
         at = 0
         for step in _STEP.finditer(text):
@@ -102,7 +102,7 @@ class FieldPath:
     def find(self, record: Any, opened: dict[int, Any] | None = None) -> Any:
         """Return the value at the path, or None if the record has no such value.
 
-        `opened` keeps the record's JSON texts in decoded form for later calls.
+        `opened` caches JSON strings of the record in decoded form.
         """
         value = record
         for step in self.steps:
@@ -112,9 +112,7 @@ class FieldPath:
         return value
 
     def explain_gap(self, record: Any) -> str:
-        """Return why `find` returns None for a record. The text names the segment of the path that is
-        missing.
-        """
+        """Return why `find` returns None for a record. The reason names the missing segment of the path."""
         value, before = record, ""
         for step in self.steps:
             inner = _take_step(value, step, None)
@@ -127,24 +125,24 @@ class FieldPath:
 
 @dataclass(frozen=True, slots=True)
 class RecordMapping:
-    """The paths of a mapping, by field."""
+    """The path of each field in a field mapping."""
 
     paths: tuple[tuple[str, FieldPath], ...]
 
     @classmethod
     def parse(cls, paths: Mapping[str, str]) -> RecordMapping:
-        """Return the mapping of these paths by field. Raises BadMappingError."""
+        """Return the mapping of fields to these paths. Raises BadMappingError."""
         if unknown := next((name for name in paths if name not in FIELDS), None):
             raise BadMappingError(f"{unknown!r} is not a field; {_suggest_field(unknown)}")
         return cls(tuple((name, _parse_path(name, paths[name])) for name in FIELDS if name in paths))
 
     @classmethod
     def from_json(cls, text: str) -> RecordMapping:
-        """Return the mapping from a text that `to_json` returned. Raises BadMappingError."""
+        """Return the mapping from a string that `to_json` returned. Raises BadMappingError."""
         return cls.parse(json.loads(text))
 
     def to_json(self) -> str:
-        """Return the mapping as text. Equal paths give equal text."""
+        """Return the mapping as JSON. Mappings with equal paths give equal strings."""
         return json.dumps({name: path.text for name, path in self.paths}, ensure_ascii=False)
 
     def find_fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,7 +156,7 @@ class RecordMapping:
         return put_fields(record, self.find_fields(record))
 
     def apply_all(self, records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return the records for which `skips` is False, each as changed by `apply`."""
+        """Return the records for which `skips` is False, each changed by `apply`."""
         mapped = (self.apply(record) for record in records)
         return [record for record in mapped if not self.skips(record)]
 
@@ -177,7 +175,9 @@ class RecordMapping:
 
 
 def find_message_lists(record: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the paths of arrays in a record that look like messages. The least nested arrays come first."""
+    """Yield the paths of arrays in a record that look like lists of messages. The least nested arrays come
+    first.
+    """
     for path, _, value in _walk(record):
         first = value[0] if isinstance(value, list) and value else None
         if isinstance(first, dict) and ("role" in first or "from" in first):
@@ -201,7 +201,7 @@ def find_model_and_time(record: Mapping[str, Any]) -> dict[str, str]:
 def _walk(record: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """Yield the path, key and value of each member of a record. The least nested members come first.
 
-    JSON that is stored as text is decoded. A large or deep record is not searched completely.
+    JSON that is stored as a string is decoded. A large or deep record is not searched completely.
     """
     left: list[tuple[str, str, Any]] = [("", "", record)]
     for path, key, value in left:

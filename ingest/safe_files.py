@@ -17,8 +17,8 @@ from typing import Any
 from ingest.errors import explain_os_errors
 
 _BEYOND = 2**30
-"""Offset of the byte that is locked on Windows. It is behind the owner's text, because other processes cannot
-read a locked byte.
+"""Offset of the byte that is locked on Windows. It is after the description of the owner, because other
+processes cannot read a locked byte.
 """
 
 
@@ -91,9 +91,9 @@ def lock_file(
 ) -> Iterator[None]:
     """Hold the lock of a file until the process ends. Create the file if it does not exist.
 
-    While another process has the lock, `wait` is called repeatedly. Its argument is the description of the
-    other process, read from the file. `wait` sleeps or raises an error. If the file cannot be opened or
-    written, `explain` replaces the OSError by an error about the folder, by default a StoreError.
+    While another process has the lock, `wait` is called repeatedly. The argument of `wait` is the description
+    of the other process, read from the file. `wait` sleeps or raises an error. If the file cannot be opened
+    or written, `explain` replaces the OSError by an error about the folder, by default a StoreError.
     """
     with explain(path.parent), new_files_like(path.parent):
         # Not "w", which would delete the owner's description even if this process fails to get the lock.
@@ -158,7 +158,7 @@ def _describe_owner(path: Path) -> str:
 def flush_to_disk(path: Path) -> None:
     """Flush a file, or the entries of a folder, from the cache of the operating system to the disk.
 
-    Windows cannot open a folder. It flushes a file only if the file is open for writing.
+    On Windows, folders are not flushed, and a file is flushed only if it is open for writing.
     """
     if sys.platform == "win32" and path.is_dir():
         return
@@ -170,7 +170,7 @@ def flush_to_disk(path: Path) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Replace the text of a small file. After a power cut, the file contains either the old or the new text
+    """Replace the content of a small file. After a power cut, the file has either the old or the new content
     completely.
     """
     new = path.with_name(f"{path.name}.new")

@@ -34,9 +34,9 @@ _WEEK = 7
 class TimeRange:
     """A range of days (UTC).
 
-    The range has the newest `length` days, or the days from `first` to `last`. It has all days when none of
-    the three is set. With `to_today`, the newest days end `before` days before today. Otherwise they end on
-    the newest day with data.
+    The range has the newest `length` days, or the days from `first` to `last`. If none of the three is set,
+    it has all days. With `to_today`, the newest days end `before` days before today. Otherwise the newest
+    days end on the newest day with data.
     """
 
     length: int | None = None
@@ -59,8 +59,7 @@ class TimeRange:
     def resolve(self, newest: date, today: date) -> Days | None:
         """Return the first and the last day of the range, both inclusive. Return None for all days.
 
-        `newest` is the newest day with data. If `newest` is after `today`, a clock was wrong, and the range
-        ends today.
+        `newest` is the newest day with data. If `newest` is after `today`, the range ends today.
         """
         if self.length is not None:
             last = today - timedelta(self.before) if self.to_today else min(newest, today)
@@ -69,7 +68,7 @@ class TimeRange:
 
 
 def read_range(text: str, today: date | None = None) -> TimeRange:
-    """Return the range that a text describes in one of the RANGE_FORMS.
+    """Return the range that a string in one of the RANGE_FORMS describes.
 
     Weekdays and ages count from `today`. Raises ValueError with the valid forms.
     """
@@ -100,7 +99,7 @@ def _split_range(words: str) -> list[str]:
 
 
 def read_day(text: str, today: date | None = None) -> date:
-    """Return the day that a text describes in one of the DAY_FORMS. Raises ValueError with the valid forms.
+    """Return the day that a string in one of the DAY_FORMS describes. Raises ValueError with the valid forms.
 
     A weekday is the latest date with this weekday up to `today`. A span counts back from `today`: `7d` is a
     week ago.
@@ -123,11 +122,11 @@ def read_day(text: str, today: date | None = None) -> date:
 
 
 def read_moment(text: str, now: datetime) -> datetime:
-    """Return the moment that a text describes.
+    """Return the moment that a string describes.
 
     A moment is the beginning of a day, an exact time, or a span before `now`. Exact times are in ISO 8601:
-    `2026-11-20T18:00+01:00`. A time without an offset gets the offset of `now`. Raises ValueError with the
-    valid forms.
+    `2026-11-20T18:00+01:00`. If an exact time has no offset, the offset of `now` is used. Raises ValueError
+    with the valid forms.
     """
     words = " ".join(text.split())
     try:
@@ -148,8 +147,8 @@ def read_moment(text: str, now: datetime) -> datetime:
 def read_expiry(text: str, now: datetime) -> datetime | None:
     """Return the time at which something expires, or None for "never".
 
-    The text is a span from now (90d, 12h, 8 weeks), a day, or "never". A day means the end of that day (UTC).
-    Raises ValueError for any other text.
+    `text` is a span from now (90d, 12h, 8 weeks), a day, or "never". A day means the end of that day (UTC).
+    Raises ValueError for any other value.
     """
     words = " ".join(text.split()).lower()
     if words == "never":

@@ -10,7 +10,7 @@ CALLGAUGE_VERSION = "0.2.0"
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra of Callgauge into the running environment.
+    """Return the command that installs an extra of Callgauge into the Python environment of this process.
 
     A pipx environment contains pipx_metadata.json. An environment of `uv tool` contains uv-receipt.toml.
     """

@@ -1,8 +1,5 @@
 """Makes a backup of a store, even while the store is in use. Sends only the pieces that the backup location
 lacks.
-
-A published store file never changes, so a copy of the file is consistent. Other databases are copied through
-SQLite. Each sent piece is read back before the backup is complete.
 """
 
 from __future__ import annotations
@@ -56,9 +53,9 @@ def make_backup(
 ) -> BackupReport:
     """Back up a store to a folder or to an address like s3://bucket/callgauge. Remove older backups.
 
-    `keep` is the number of backups to keep. If the store equals the newest backup, no backup is added.
-    `with_keys` also backs up the keys for placeholders and for sign-ins. Raises InputError, StoreError,
-    OptionError or BackupError. After an error, the existing backups are unchanged.
+    `keep` is the number of backups to keep. If the store equals the newest backup, no backup is added. With
+    `with_keys`, the backup contains the keys for placeholders and for sign-ins. Raises InputError,
+    StoreError, OptionError or BackupError. After an error, the existing backups are unchanged.
     """
     started = time.monotonic()
     store_dir = store_dir.absolute()
@@ -179,10 +176,9 @@ def _send_store(store_dir: Path, sender: PieceSender, *, with_keys: bool) -> Man
 
 
 def _open_published(store_dir: Path, opened: ExitStack) -> tuple[Mapping[str, int], Mapping[str, BinaryIO]]:
-    """Return the row counts of the published store by table, and its open files.
+    """Open the files of the published store. Return the row counts by table, and the open files.
 
-    The first open file is the store file; the segments follow. Open files stay readable even if a load
-    removes them.
+    The first open file is the store file; the segments follow.
     """
     for _ in range(_TRIES):
         generation = published_generation(store_dir)
@@ -230,8 +226,7 @@ def _read_newest(place: BackupPlace, names: Sequence[str]) -> Manifest | None:
 def _check_segments(earlier: Manifest, manifest: Manifest, place: BackupPlace) -> None:
     """Raise StoreError if a segment differs from the same segment in the newest backup.
 
-    Loads never change a segment, so a segment that differs is damaged. Without this check, backups of the
-    damaged file would replace all good backups in time.
+    Loads never change a segment, so a segment that differs is damaged.
     """
     known = {file.name: file.sha256 for file in earlier.files if file.name.startswith("seg-")}
     for file in manifest.files:
@@ -272,7 +267,7 @@ def _remove_old(
 
 
 def _record(store_dir: Path, place: str, backups: Sequence[str]) -> None:
-    """Record the existing backups in the store's folder. Users who delete data need this list to delete the
+    """Record in the store's folder which backups exist. Users who delete data need this list to delete the
     backups too.
     """
     records = {**read_record(store_dir), place: list(backups)}
@@ -281,9 +276,7 @@ def _record(store_dir: Path, place: str, backups: Sequence[str]) -> None:
 
 
 def read_record(store_dir: Path) -> Mapping[str, Sequence[str]]:
-    """Return the names of a store's backups by location. They are the backups that existed after the last
-    backup run.
-    """
+    """Return the names of the backups that existed after the latest backup of a store, by location."""
     try:
         records = json.loads((store_dir / RECORD).read_text("utf-8"))
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
 """The manifest of a backup: its files, the pieces of each file, and the numbers of rows.
 
-A backup folder contains `pieces/<SHA-256 of the piece>` and `backups/<time>-<hash of the manifest>.json`. All
-its backups share pieces. A backup exists as soon as its manifest exists.
+A backup folder contains `pieces/<SHA-256 of the piece>` and `backups/<time>-<hash of the manifest>.json`. The
+backups in a folder share pieces.
 """
 
 from __future__ import annotations
@@ -66,8 +66,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 def write_manifest(place: BackupPlace, manifest: Manifest) -> str:
     """Write a manifest and return the name of its backup. The backup exists as soon as the manifest exists.
 
-    The name sorts after the names of all earlier backups, even if the clock was ahead during an earlier
-    backup.
+    In sorted order, the name comes after the names of all earlier backups.
     """
     data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
     times = [datetime.fromisoformat(manifest.made_at)]
@@ -104,9 +103,9 @@ def read_manifest(place: BackupPlace, name: str) -> Manifest:
 
 
 def choose_backup(place: BackupPlace, wanted: str | None) -> str:
-    """Return the name of the newest backup in a location. If `wanted` is given, return `wanted`.
+    """Return `wanted`, or the name of the newest backup if `wanted` is None.
 
-    Raises BackupError when there is no such backup.
+    Raises BackupError when the location does not contain that backup.
     """
     backups = list_backups(place)
     if not backups:

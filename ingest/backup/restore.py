@@ -45,8 +45,8 @@ def restore(
     """Restore a backup into a store's folder.
 
     `backup` names the backup; by default, the newest backup in the location is restored. The folder must be
-    empty. With `replace`, the published store file in the folder is replaced. Raises BackupError, StoreError,
-    StoreBusy or StoreVersionError. After an error, the folder is unchanged.
+    empty unless `replace` is set. With `replace`, the published store file in the folder is replaced. Raises
+    BackupError, StoreError, StoreBusy or StoreVersionError. After an error, the folder is unchanged.
     """
     started = time.monotonic()
     store_dir = store_dir.absolute()
@@ -75,9 +75,9 @@ def restore(
 
 
 def _find_complete(store_dir: Path, name: str, manifest: Manifest) -> str | None:
-    """Return the published store file of a restore that was killed after it published this backup.
+    """Return the published store file if an earlier restore published this backup and was then killed.
 
-    Return None if there was no such restore.
+    Otherwise return None.
     """
     mark, generation = store_dir / _MARK, published_generation(store_dir)
     file = manifest.find_file(manifest.generation)
@@ -177,7 +177,7 @@ def _move_into_place(folder: StoreFolder, manifest: Manifest, staged: Path) -> s
 
 @contextmanager
 def _marked(folder: StoreFolder, name: str) -> Iterator[None]:
-    """Mark the folder while files are moved into it. After a kill, the next restore can continue the move."""
+    """Mark the folder while files are moved into it, so that after a kill the next restore can continue."""
     mark = folder.path / _MARK
     folder.on_write("mark")
     with explain_os_errors(folder.path):

@@ -26,10 +26,11 @@ _TABLES = "SELECT DISTINCT table_name FROM duckdb_tables() WHERE NOT internal OR
 
 
 def files_beside(store_dir: Path, *, with_keys: bool) -> Iterator[Path]:
-    """Yield the files of a store folder and its subfolders, except store files and segments.
+    """Yield the files of a store folder and its subfolders, except store files, segments, locks and
+    incomplete files.
 
     `*.key` files are left out unless `with_keys` is set. With these keys, somebody could test guesses of
-    redacted values, or forge sign-ins. Locks and incomplete files are left out.
+    redacted values, or forge sign-ins.
     """
     for path in sorted(store_dir.rglob("*")):
         name = path.name
@@ -73,7 +74,7 @@ def copy_database(path: Path, copy: Path) -> None:
 def check_database(path: Path, *, named: Path | None = None) -> None:
     """Raise StoreError unless SQLite's integrity check passes.
 
-    The message uses the name `named` for the file.
+    `named` is the name of the file in the message.
     """
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_WAITS)) as con:

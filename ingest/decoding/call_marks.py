@@ -1,7 +1,7 @@
-"""Finds signs of tool calls in a decoded record. A sign is a key or a type that means a call in any known
-format.
+"""Finds signs of tool calls in a decoded record. A sign is a key or a type that marks a tool call in some
+known format.
 
-Words in a text are no signs. Tool definitions, arguments of calls and results of tools are not searched.
+Tool definitions, arguments of calls and results of tools are not searched.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _FUNCTION_MARK = re.compile(rb'"function(?:_c|C)all"')
 
 
 class CallMark(NamedTuple):
-    """A sign of a tool call. It has the key or type that was found, and the facts about the call."""
+    """A sign of a tool call: the key or type that was found, and the facts about the call."""
 
     word: str
     id: str | None

@@ -80,7 +80,7 @@ class Container(StrEnum):
 
     @property
     def is_rewritten(self) -> bool:
-        """True when a log, after a change, contains its sessions from their beginning."""
+        """True when programs always rewrite the whole log, so that the log has complete sessions."""
         return self in (Container.DOCUMENT, Container.FILES, Container.YAML)
 
 
@@ -101,8 +101,7 @@ def detect_container(head: bytes) -> Container:
 def _has_object_line(head: bytes) -> bool:
     """Return True when an unindented line of `head` is a JSON object with at least one key.
 
-    A last line without a line break is ignored, because it may be incomplete. If `head` has no line break at
-    all, the result is True.
+    A last line without a line break is ignored. If `head` has no line break at all, the result is True.
     """
     whole, line_break, _ = head.rpartition(b"\n")
     if not line_break:
@@ -149,12 +148,10 @@ def _record_of_line(line: Line, decode: Decode) -> Record | Rejected:
 class RecordBatch(NamedTuple):
     """Records that were read from the file together.
 
-    `records` can be iterated once and decodes each record on demand. A thousand decoded records would slow
-    down the garbage collector, which scans them repeatedly.
-
-    `line` is the number of the last line that was not blank. It is 0 when all lines were blank. `behind` is
-    the position of the line after the batch, or None when the position is unknown. `whole` is False when the
-    batch is one line without a line break at the end of the file.
+    `records` can be iterated once and decodes each record on demand. `line` is the number of the last line
+    that was not blank. It is 0 when all lines were blank. `behind` is the position of the line after the
+    batch, or None when the position is unknown. `whole` is False when the batch is one line without a line
+    break at the end of the file.
     """
 
     records: Iterable[Record | Rejected]
@@ -174,9 +171,9 @@ def read_batches(
 ) -> Iterator[RecordBatch]:
     """Yield the records of a file in batches, one batch per block of lines.
 
-    The records are the same as those of `read_records`. `begin` is the position of the stream in its file. If
-    `skim` is given, it is tried on a line before `decode`. `files` is a list to which the files of the
-    container `files` are added. In all containers except `lines`, a batch has one record.
+    `begin` is the position in the file at which the stream begins. `skim` is a fast decoder that is tried
+    before `decode`. If the container is `files`, the files of the session are added to `files`. In all
+    containers except `lines`, a batch has one record.
     """
     if not container.is_lines:
         yield from map(_single_record_batch, read_records(stream, container, max_line))
@@ -326,8 +323,8 @@ def _skip_space(text: str, position: int) -> int:
 
 
 class LineIndex:
-    """Computes the line number and byte offset of characters in a text. Callers must ask for positions in
-    text order.
+    """Computes the line number and byte offset of characters in a text. Offsets of characters must be asked
+    in ascending order.
     """
 
     def __init__(self, text: str) -> None:

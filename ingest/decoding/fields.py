@@ -1,7 +1,5 @@
 """Reads a field of a decoded record as one type. A value of another type counts as missing.
 
-So a field of the wrong type does not make the whole line useless.
-
 Token counts are also read here. OpenAI and Gemini count cached tokens as a part of the input, but Anthropic
 counts them separately. In the events, `input_tokens` is the whole input. `cached_tokens` and
 `cache_write_tokens` are included in it and do not overlap.
@@ -58,9 +56,9 @@ def read_epoch_ms(value: Any) -> datetime | None:
 
 
 def read_time(value: Any) -> datetime | None:
-    """Return ISO 8601 text as an aware UTC time. Return None for any other value.
+    """Return an ISO 8601 time as an aware UTC time. Return None for any other value.
 
-    A text without an offset is taken as UTC.
+    A time without an offset is taken as UTC.
     """
     if not isinstance(value, str):
         return None
@@ -76,8 +74,8 @@ def read_time(value: Any) -> datetime | None:
 def count_whole_input(whole: Any, cached: Any = None, written: Any = None) -> dict[str, Any]:
     """Return the token fields of `StepMade` for a log that counts cached tokens as a part of the input.
 
-    An input of 0 means unknown. If the input is smaller than the cached tokens, it does not include the
-    cached tokens.
+    If the logged input is smaller than the number of cached tokens, the cached tokens are added to the input.
+    An input of 0 tokens counts as unknown.
     """
     input_tokens, cached_tokens, write_tokens = read_count(whole), read_count(cached), read_count(written)
     if input_tokens is not None and input_tokens < (cached_tokens or 0) + (write_tokens or 0):

@@ -1,4 +1,4 @@
-"""Reads the container `files`, which has the files of one session, one after another, as lines.
+"""Reads the container `files`: all files of one session as lines of one file.
 
 The first line names the session and the program that wrote it. Each file follows as two lines: the path and
 the content. In the content, line feeds become carriage returns and carriage returns become tabs. These
@@ -52,7 +52,7 @@ class FileStart(NamedTuple):
 class FileRecords:
     """Adds the path of the file to each record of a session's files, and restores the file's line breaks.
 
-    `starts` is a list of the files found so far. The caller removes files from this list.
+    `starts` lists the files found so far. The caller removes files from this list.
     """
 
     def __init__(self) -> None:

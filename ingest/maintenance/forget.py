@@ -1,4 +1,4 @@
-"""Removes sessions from a store permanently. Also removes them from older store files.
+"""Removes sessions from a store and from older store files permanently.
 
 The store keeps a hash of each removed session. So no load restores the session from a log that still exists.
 The logs themselves are not changed.
@@ -92,7 +92,7 @@ def forget(
 ) -> ForgetReport:
     """Remove sessions from the store permanently. `whose` chooses the sessions.
 
-    With `dry_run`, the sessions are only counted. A trial run without remaining sessions is also removed.
+    With `dry_run`, the sessions are only counted. Trial runs without remaining sessions are also removed.
     Raises InputError, StoreError, StoreBusy or StoreVersionError. After an error, nothing is removed.
     """
     started = time.monotonic()

@@ -20,7 +20,8 @@ from ingest.store.reader import read_ledger, read_rejects
 
 
 def list_rejects(store_dir: Path, *, files: str | None = None, code: str | None = None) -> Iterator[Reject]:
-    """Yield the unusable lines and values, ordered by file and position. Then yield the unusable files.
+    """Yield the lines and values that loads could not use, ordered by file and position. Then yield the
+    unusable files.
 
     `files` is a pattern such as `*.jsonl` for a path or a file name. `code` is a key of REJECT_CODES. Raises
     StoreError. Raises InputError when nothing was loaded yet.

@@ -45,8 +45,8 @@ def reparse(
     """Judge calls again and publish the result.
 
     By default, only calls that another parser version judged are judged again; `everything` means all calls.
-    `tools` are files of definitions that replace the definitions given with --tools earlier. With `tools`,
-    all calls are judged. Raises InputError, StoreError, StoreBusy or StoreVersionError. After an error,
+    `tools` are files of definitions that replace the definitions given earlier with --tools. With `tools`,
+    all calls are judged again. Raises InputError, StoreError, StoreBusy or StoreVersionError. After an error,
     nothing is published.
     """
     started = time.monotonic()

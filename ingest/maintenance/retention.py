@@ -1,4 +1,4 @@
-"""Removes old data from a store: first texts, later calls, turns and sessions. Daily sums stay.
+"""Removes old data from a store: first message content, later calls, turns and sessions. Daily sums stay.
 
 The age of a session counts from its last event. Removed data is also deleted from older store files. No load
 restores removed data.
@@ -39,7 +39,8 @@ def apply_retention(
     on_write: OnWrite = ignore_write,
     patience: Patience = do_not_wait,
 ) -> RetentionReport:
-    """Remove a session's texts `text_days` days after its last event, and its rows after `fact_days` days.
+    """Remove the content of sessions after `text_days` days without an event, and their rows after
+    `fact_days`.
 
     If a number of days is None, the data is kept. With `dry_run`, only count the data to remove. Days count
     back from `today`, by default the present day (UTC). Raises InputError, StoreError, StoreBusy or
@@ -105,8 +106,7 @@ def _limits_of(text_days: int | None, fact_days: int | None, today: date) -> Sto
 def _join_limits(wanted: StoreLimits, stored: StoreLimits) -> StoreLimits:
     """Return the limits that apply from now on.
 
-    The limit of rows never moves to an earlier day. The rows of the earlier days are gone, so the sums of
-    these days could not be recomputed.
+    `facts_before` never moves to an earlier day, because the rows of earlier days are gone.
     """
     facts = max(filter(None, (wanted.facts_before, stored.facts_before)), default=None)
     text = wanted.text_before or stored.text_before
@@ -116,8 +116,8 @@ def _join_limits(wanted: StoreLimits, stored: StoreLimits) -> StoreLimits:
 def _limit_to_data(limits: StoreLimits, stored: StoreLimits, newest: date | None) -> StoreLimits:
     """Return the limits, with `facts_before` at most on the day after the newest event.
 
-    `facts_before` never moves back. If the machine's clock is a year ahead, a later `facts_before` would make
-    loads drop new sessions for months.
+    If the machine's clock is a year ahead, a later `facts_before` would make loads drop new sessions for
+    months.
     """
     if limits.facts_before is None:
         return limits

@@ -1,7 +1,6 @@
 """Forecasts a load from the beginnings of the files, without changing or locking the store.
 
-Only the first bytes of a file are read. Unchanged files are not read. A compressed tar archive must be read
-completely, because otherwise its members cannot be listed.
+A compressed tar archive must be read completely, because otherwise its members cannot be listed.
 """
 
 from __future__ import annotations
@@ -70,8 +69,8 @@ class PlannedAction(StrEnum):
 class FileShare:
     """The files for which a load would take the same action and use the same format.
 
-    `files` is their number, `bytes` their total size on disk. `form` is the name of the format. It is None
-    when no format was recognised or the format was not checked.
+    `files` is the number of files, `bytes` their total size on disk. `form` is the name of the format. It is
+    None when no format was recognised or the format was not checked.
     """
 
     would: PlannedAction
@@ -84,7 +83,7 @@ class FileShare:
 class MappedRecord:
     """The mapped values of record `number` in `file`, as a load would read them.
 
-    `fields` has a short text for each field. `missing` are the fields that were not found.
+    `fields` has a short form of each field's value. `missing` are the fields that were not found.
     """
 
     file: str
@@ -97,9 +96,9 @@ class MappedRecord:
 class LoadForecast:
     """The forecast of a load: the files by action and format, and the files that it would reject.
 
-    `companions` are files that are read together with another file; the reason names the other file. `left`
-    is the number of files excluded by `--since` and `--limit`. `notes` are sentences about other skipped
-    files, and about mapped fields that were not found. `mapped` are the first mapped records.
+    `companions` are files that are read together with another file; the reason names that file. `left` is the
+    number of files excluded by `--since` and `--limit`. `notes` are sentences about other skipped files, and
+    about mapped fields that were not found. `mapped` are the first mapped records.
     """
 
     shares: tuple[FileShare, ...]
@@ -148,7 +147,7 @@ def forecast_load(
 
 
 class LoadPlanner:
-    """Decides the action for each file that `plan_file` gets. `forecast` returns the totals.
+    """Decides what a load would do with each file given to `plan_file`. `forecast` returns the totals.
 
     `limit` is the largest number of files to read, or None for all files. `left` is the number of files that
     were already excluded.

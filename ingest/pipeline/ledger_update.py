@@ -21,10 +21,10 @@ KEPT = "; what was loaded from it before stays"
 
 
 class LedgerUpdate:
-    """Records the outcome of each log in the ledger and in the totals of the load.
+    """Records the outcome of each log in the ledger (the store's list of files) and in the totals of the
+    load.
 
-    While logs are read, no other class changes the ledger. If a file has other content now, `replacing`
-    removes the rows of the old content. Otherwise the rows stay.
+    If a file has other content now, `replacing` removes the rows of the old content. Otherwise the rows stay.
     """
 
     def __init__(
@@ -47,13 +47,13 @@ class LedgerUpdate:
         self._retire(row)
 
     def remove_earlier(self, names: Collection[str]) -> None:
-        """Remove the rows for earlier content of the files with these names."""
+        """Remove the ledger rows for earlier content of the files with these names."""
         for row in [row for row in self._ledger.earlier_rows() if row.name in names]:
             self._totals.retired.pop(row.file_id, None)
             self._remove(row, None)
 
     def _retire(self, known_row: LedgerRow, now: int | None = None) -> None:
-        """Update the row for content that the file no longer has.
+        """Update the ledger row for content that the file no longer has.
 
         `now` is the id of the file's present content. If a copy of the old content exists, the row gets the
         name of the copy. With `replacing`, or if the content was never read, the row is removed.
@@ -125,10 +125,10 @@ class LedgerUpdate:
         self._totals.renamed.append(row)
 
     def note_read(self, log_file: LogFile, decision: ChangeDecision, intake: FileResult) -> None:
-        """After a log was read, add it to the ledger and the totals.
+        """After a log was read, add it to the ledger (the store's list of files) and to the totals.
 
-        A stream's fingerprint is known only at its end. If the content of the stream is already in the store,
-        the log's rows are discarded. The log is then recorded as a copy or a new name.
+        If the content of a stream turns out to be in the store already, the log's rows are discarded. The log
+        is then recorded as a copy or a new name.
         """
         options, known_row, left = self._settings.options, decision.known, decision.left
         is_new = known_row is None or known_row.fingerprint is None
@@ -167,7 +167,7 @@ class LedgerUpdate:
     def note_refused(self, log_file: LogFile, unusable: UnusableFileError) -> None:
         """Record why a log cannot be used, unless the store already has the same reason.
 
-        Rows from an earlier reading of the log stay.
+        Rows from an earlier load of the log stay.
         """
         known_row, reason = (
             self._ledger.find_by_name(log_file.name),

@@ -1,7 +1,7 @@
 """Loads logs into a store: decides which files to read and in what order, and handles failures.
 
-A failure affects only the file or the line that fails. A file's stored rows stay until the file has been read
-again completely.
+A failure affects only the file or the line that fails. The stored rows of a file stay until the file has been
+read again completely.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ class LogLoader:
             self._executor.close()
 
     def drop_rows(self) -> None:
-        """Remove rows that are kept outside the store. Call this after the load is published."""
+        """Remove the rows that a cluster's workers shared. Call this after the load is published."""
         self._executor.drop_rows()
         self._folder.remove_shared_rows()
 

@@ -163,7 +163,7 @@ def publish(
     """Write the ledger, complete and check the new store file, publish it, and return its name.
 
     `totals.figures` and `totals.rejects` are filled from the new data. `labels` are names of prompts.
-    `naming` has the rules for model aliases and for failure results.
+    `naming` has the rules for model aliases and for results whose content reports a failure.
     """
     writer.flush()
     pa.default_memory_pool().release_unused()  # DuckDB can use the memory that the last batch took
@@ -222,7 +222,7 @@ def count_models(building: GenerationBuilder, aliases: AliasSettings) -> None:
 
 
 def has_new_aliases(generation: Path, aliases: AliasSettings) -> bool:
-    """Return True when the aliases would change the model for which the store counts a call.
+    """Return True when the aliases would change under which model the store counts a call.
 
     Raises StoreError.
     """
@@ -246,10 +246,7 @@ def _arrow_tables(schemas: Mapping[str, pa.Schema], rows: Mapping[str, list[Row]
 
 
 def _split_rows(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """Yield the rows in lists of at most `BATCH_ROWS`.
-
-    A single list for 100,000 files would take 150 MB.
-    """
+    """Yield the rows in lists of at most `BATCH_ROWS`."""
     rows = iter(rows)
     while some := list(islice(rows, BATCH_ROWS)):
         yield some

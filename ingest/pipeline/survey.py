@@ -24,8 +24,8 @@ class AgentSurvey:
     """The logs of an agent on this machine.
 
     `unit` is what one log contains (session, event, database). `bytes` is the total size of the logs,
-    `newest` the time of the last change. `is_read` is False when no format reads the logs. `why` is then the
-    reason, if known. `unreadable` are folders that could not be read, each with the reason.
+    `newest` the time of the last change. If no format reads the logs, `is_read` is False and `why` may give
+    the reason. `unreadable` are folders that could not be read, each with the reason.
     """
 
     agent: str
@@ -42,7 +42,7 @@ class AgentSurvey:
 def survey_machine(
     home: str | None = None, environment: Mapping[str, str] | None = None
 ) -> list[AgentSurvey]:
-    """Return the agents that have logs or unreadable folders on this machine, in the order of the table.
+    """Return the agents that have logs or unreadable folders on this machine.
 
     `home` is the home folder. `environment` has variables that may say where logs are, by default those of
     this process.
@@ -76,9 +76,7 @@ def _survey_files(found_files: FoundFiles) -> AgentSurvey:
 
 
 def _spread(by_time: list[LogFile]) -> Iterable[LogFile]:
-    """Return the newest logs and the oldest log. The oldest log may be readable even if the newest logs are
-    not.
-    """
+    """Return the newest logs and the oldest log."""
     return (*by_time[:_TRIED], *by_time[_TRIED:][-1:])
 
 

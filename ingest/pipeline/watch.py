@@ -25,10 +25,10 @@ def watch(
 ) -> NoReturn:
     """Call `load` each time `look` returns another value than `loaded`. At first `loaded` is None.
 
-    Never returns; ends with KeyboardInterrupt. `look` or `load` may raise IngestError or OSError (a missing
-    folder, a store in use, a full disk, an unreachable server). Then `complain` is called with the message,
-    but only once while the message stays the same. The load is tried again. An OptionError is raised to the
-    caller, because waiting cannot fix a wrong option. `pause` waits for a number of seconds.
+    Never returns; ends with KeyboardInterrupt. If `look` or `load` raises IngestError or OSError (a missing
+    folder, a store in use, a full disk, an unreachable server), `complain` is called with the message. The
+    same message is not repeated. The load is tried again. An OptionError is raised to the caller, because
+    waiting cannot fix a wrong option. `pause` waits for a number of seconds.
     """
     trouble = ""
     wait = EVERY

@@ -1,9 +1,9 @@
 """Finds access keys and access tokens in a text by the prefixes that their makers use.
 
-The makers document these prefixes, or secret scanners publish them. An access token contains a long run of
-letters, digits, `_` and `-`, and begins at the start of a word. A fast search finds such runs, and patterns
-are tried only there. A match is extended to the end of the run, because some patterns omit the end of a token
-(a JWT's signature).
+The makers or secret scanners publish these prefixes. An access token contains a long sequence of letters,
+digits, `_` and `-`, and begins at the start of a word. A fast search finds such sequences, and patterns are
+tried only there. A match is extended to the end of the sequence, because some patterns omit the end of a
+token (a JWT's signature).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PREFIX_SHORTEST = 4  # characters; shorter prefixes also occur in words
 
 
 class _TokenForm(NamedTuple):
-    """The forms of one type of access token: possible prefixes, and patterns of a whole access token."""
+    """The forms of one type of access token: possible prefixes, and patterns of whole tokens."""
 
     kind: str
     begin: str  # prefixes separated by blanks, at least three characters each
@@ -192,7 +192,7 @@ class TokenDetector:
         yield Detector(self.find_whole, guard=_has_run)
 
     def find_whole(self, looked: SearchedText) -> Iterator[Match]:
-        """Yield access tokens in runs of characters that are long enough."""
+        """Yield access tokens in sequences of characters that are long enough."""
         text, runs = looked.text, looked.runs
         start, behind = runs.find(_RUN), 0
         while start >= 0:
@@ -218,7 +218,7 @@ class TokenDetector:
             begin = self._begin.search(text, start, end + 1)
 
     def find_torn(self, looked: SearchedText) -> Iterator[Match]:
-        """Yield the beginning of an access token at the end of a truncated text, if there is one."""
+        """Yield the beginning of an access token at the end of a truncated text."""
         text = looked.text
         start = len(text) - len(text[-_TORN_LONGEST:].rsplit(maxsplit=1)[-1])
         begin = self._begin.search(text, start)
@@ -231,9 +231,10 @@ class TokenDetector:
             yield Match(begin.start(), len(text), self._begins[begin[0]])
 
     def _find_by_sign(self, text: str, start: int, end: int) -> Iterator[Match]:
-        """Yield access tokens of Telegram and Discord, which have a sign next to a long run.
+        """Yield access tokens of Telegram and Discord.
 
-        Telegram's tokens have a colon before the run. Discord's tokens have a dot after the run.
+        Telegram's tokens have a colon before a long sequence of characters. Discord's tokens have a dot after
+        the sequence.
         """
         if text[start - 1 : start] == ":" and "telegram" in self._types:
             yield from _first_match(_TELEGRAM, text, range(max(0, start - 11), start - 8), "telegram")

@@ -1,4 +1,4 @@
-"""Finds values that a line end breaks. It shows the text around line ends as one line.
+"""Finds values that a line end breaks.
 
 Terminals, mail programs and people wrap long lines. So a key or a number may continue in the next line,
 perhaps with an indent.
@@ -40,9 +40,9 @@ def join_lines(text: str, parent: View | None, forced: Collection[int] = ()) -> 
     """Return the text around line ends, with the line ends removed. Return None when no line end can break a
     value.
 
-    The result has only runs of characters without blanks, and a little text before each run. Each run is
-    long, contains a digit or an @, or surrounds a line end in `forced`. A run over several lines appears
-    several times. In one copy all line ends are removed. In each other copy only one line end is removed.
+    The result has only words without blanks, and a little text before each word. Each word is long, contains
+    a digit or an @, or surrounds a line end in `forced`. A word over several lines appears several times. In
+    one copy all line ends are removed. In each other copy only one line end is removed.
     """
     windows = _find_windows(text, forced)
     if not windows:
@@ -99,7 +99,7 @@ def _find_windows(text: str, forced: Collection[int]) -> list[_Window]:
 
 
 def _find_breaks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the breaks between two lines. A margin that both lines have is part of the break."""
+    """Yield the breaks between two lines. A break includes the margin that both lines have."""
     for match in _BREAK.finditer(text):
         at, behind = match.span()
         if text[at - 1] in "\r\\ ":
@@ -151,9 +151,8 @@ class WholeValues:
         """Return the part of a match in joined lines that is the value. Return None when no line end breaks
         the value.
 
-        If the first line already contains a value, the next line must look like the rest of the value.
-        Otherwise the first two lines belong to the value. If only a label identifies the value, the next line
-        must also look like the rest.
+        If the first line already contains a value, or only a label identifies the value, the next line must
+        look like the rest of the value.
         """
         breaks: list[int] = []
         for at, width in joined.pieces_within(start, end):

@@ -1,8 +1,8 @@
 """The options that say which data a load removes, and the `Privacy` object that removes this data.
 
-The detectors are imported only when redaction is on. The key for placeholders is a file in the store's
-folder. Without the key, a reader of the tables cannot test which value a placeholder replaces. If the key is
-lost, the next load makes a new key and reads every file again.
+The key for placeholders is a file in the store's folder. Without the key, a reader of the tables cannot test
+which value a placeholder replaces. If the key is lost, the next load makes a new key and reads every file
+again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _BYTES = 32
 class PrivacyOptions:
     """The privacy options of a load.
 
-    `rules` is None when texts are not redacted. `results` is False when the load drops the content of tool
+    If `rules` is None, nothing is redacted. If `results` is False, the load drops the content of tool
     results.
     """
 
@@ -40,12 +40,12 @@ class PrivacyOptions:
     def for_store(
         self, store_dir: Path, before: Iterable[str | None] = (), *, keep: bool = True
     ) -> tuple[Privacy, str | None]:
-        """Return the `Privacy` for a store that this process has locked, and the text for `files.privacy`.
+        """Return the `Privacy` for a store that this process has locked, and the string for `files.privacy`.
 
-        The text is None when nothing is removed. When the rules or the key change, the text also changes, and
-        loads read the files again. `before` are the texts of the files in the store. With `keep` False, no
-        key is written. Raises OptionError when files in the store were loaded with stricter options. Raises
-        StoreError when the key cannot be read or written.
+        The string is None when nothing is removed. When the rules or the key change, the string also changes,
+        and loads read the files again. `before` are the strings of the files in the store. With `keep` False,
+        no key is written. Raises OptionError when files in the store were loaded with stricter options.
+        Raises StoreError when the key cannot be read or written.
         """
         words = [] if self.results else [WITHOUT_RESULTS]
         if self.rules is None:

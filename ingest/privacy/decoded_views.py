@@ -1,4 +1,4 @@
-r"""Decodes a text as its later readers will decode it. So detectors find values in any spelling.
+r"""Decodes escapes in a text, so that detectors find values in any spelling.
 
 A value may be written with escapes of JSON (`\u0041`, `\/`), of URLs (`%41`), or of HTML (`&#65;`). Escapes
 may be nested, and terminal colours may be added. Each view is a decoded text that maps its characters to the
@@ -83,7 +83,7 @@ class View:
             yield self.at[piece], self.width[piece]
 
     def source_end(self, end: int) -> int:
-        """Return the offset in `source` at which `text[:end]` ends."""
+        """Return the offset in `source` of the end of `text[:end]`."""
         return self._span(end - 1)[1]
 
     def spell(self, start: int, end: int, chosen: str) -> str:
@@ -123,7 +123,7 @@ class View:
 
 
 def decode_layers(text: str) -> Iterator[View]:
-    """Yield the text with one more level of escapes decoded each time. Stop when no escape is left."""
+    """Yield the text with one more level of escapes decoded each time, until no escape is left."""
     view: View | None = None
     for _ in range(_LAYERS):
         view = _decode(text, view)
@@ -167,8 +167,9 @@ def _decode(text: str, parent: View | None) -> View | None:
 
 
 def _decode_escape(escape: str) -> Sequence[tuple[str, int]]:
-    """Return (character, length) pairs for an escape. In each pair, `length` characters of the escape encode
-    the character.
+    """Return (character, length) pairs for the characters that an escape encodes.
+
+    `length` is the number of the escape's characters that encode the character.
     """
     first = escape[0]
     if first == "\\":
@@ -247,7 +248,7 @@ def join_words(text: str, parent: View | None) -> View | None:
 def _find_lists(text: str) -> Iterator[tuple[bool, list[tuple[int, int]]]]:
     """Yield the words of each list.
 
-    A list has quoted texts in brackets, or one word per line after a dash.
+    A list has quoted strings in brackets, or one word per line after a dash.
     """
     lists: list[tuple[int, bool, list[tuple[int, int]]]] = []
     for pattern, each in ((_LIST, _QUOTED), (_LINES, _LINE)):
@@ -273,7 +274,7 @@ def _within_quotes(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def is_command(items: Sequence[Any]) -> bool:
-    """Return True for a list of texts if one of the texts is a command-line option."""
+    """Return True for a list of strings if one of the strings is a command-line option."""
     return (
         len(items) > 1
         and all(type(item) is str for item in items)
@@ -282,7 +283,7 @@ def is_command(items: Sequence[Any]) -> bool:
 
 
 def program_of(members: Mapping[Any, Any]) -> str:
-    """Return the program of a mapping. Return '' if the mapping contains no program."""
+    """Return the program that a mapping names as its command. Return '' if the mapping names no program."""
     return next(
         (str(name) for key, name in members.items() if key in _PROGRAM_KEYS and type(name) is str), ""
     )

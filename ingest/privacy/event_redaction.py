@@ -58,7 +58,7 @@ class Privacy:
         return catalog if self.redactor is None else self.redactor.redact_definitions(catalog)
 
     def redact_events(self, events: Iterable[Event | Rejected]) -> Iterable[Event | Rejected]:
-        """Return the events of a record after redacting their texts."""
+        """Return the redacted events of a record."""
         return map(self.redact_event, events) if self else events
 
     def redact_event(self, event: Event | Rejected) -> Event | Rejected:
@@ -104,8 +104,8 @@ def _redact_fields(event: Event | Rejected, redactor: Redactor) -> Event | Rejec
 def _redact_quoted(result: ResultSeen, changed: Mapping[str, Any]) -> Any:
     """Return the redacted message of a result.
 
-    Most formats copy the message from the content and cut the message. A value that is cut off in the message
-    is complete in the content, so it is found there.
+    Most formats copy the message from the content and cut it. A value that is cut off in the message is
+    complete in the content, so it is found there.
     """
     message, content = result.message or "", result.content or ""
     at = content.find(message)

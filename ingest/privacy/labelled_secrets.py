@@ -1,4 +1,4 @@
-"""Finds secrets by a word or sign next to them: private keys in PEM, passwords in URLs, IP addresses."""
+"""Finds private keys in PEM, passwords in URLs and public IP addresses by a word or sign next to them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _URL_TOKEN = re.compile(r"://((?=[^@/]*\d)[^\s:/?#\[\]@\"'`<>{}\\|^$]{16,256})@(
 def find_url_passwords(looked: SearchedText) -> Iterator[Match]:
     """Yield the password of each URL with credentials: `secret` in https://user:secret@host.
 
-    A URL may have a long user name and no password. Then the user name is an access token:
+    If a URL has a long user name and no password, the user name is an access token:
     https://TOKEN@host/repository.git.
     """
     for place in looked.find_needle("://") if "@" in looked.text else ():
@@ -94,7 +94,7 @@ _IPV6 = re.compile(r"(?<![\w:.])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w
 
 
 def find_public_addresses(looked: SearchedText) -> Iterator[Match]:
-    """Yield IP addresses outside private networks."""
+    """Yield IP addresses that are not in private networks."""
     for match in _IPV4.finditer(looked.text):
         yield Match(*match.span(), "ip")
     for match in _IPV6.finditer(looked.text):

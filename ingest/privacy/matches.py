@@ -25,10 +25,10 @@ class Match(NamedTuple):
 class SearchedText:
     """A text that detectors search.
 
-    `lower` is the text in lower case with `?` for each character outside ASCII. A search for a fixed string
-    is fast in `lower`. `shape` has `a` for each letter and `1` for each digit. `runs` has `a` for each
-    character that an access token may contain, and blanks for other characters. `first` has the first
-    position of each needle, which the redactor found.
+    `lower` is the text in lower case with `?` for each character outside ASCII. `shape` has `a` for each
+    letter and `1` for each digit. `runs` has `a` for each character that an access token may contain, and
+    blanks for other characters. `first` has the first position of each needle (a string that a detector
+    searches for).
     """
 
     __slots__ = ("first", "lower", "runs", "shape", "text")
@@ -62,7 +62,7 @@ Find = Callable[[SearchedText], Iterator[Match]]
 
 
 def has_digits(looked: SearchedText) -> bool:
-    """Return True for a text that has four digits in a row."""
+    """Return True for a text that has four consecutive digits."""
     return b"1111" in looked.shape
 
 
@@ -70,8 +70,8 @@ class Detector(NamedTuple):
     """A function that finds matches in a text.
 
     `find` is called only for texts that contain one of `needles` (in lower case) or for which `guard` returns
-    True. Without needles and without a guard, `find` is called for all texts. `labelled` means that a value
-    is recognised by a label next to the value, not by its form.
+    True. Without needles and guard, `find` is called for all texts. `labelled` means that a value is
+    recognised by a label next to the value, not by its form.
     """
 
     find: Find

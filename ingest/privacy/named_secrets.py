@@ -1,7 +1,7 @@
-"""Finds values with the name of a password, a secret, an access token or a key.
+"""Finds values whose names denote a password, a secret, an access token or a key.
 
-Examples are `"password": "…"`, `API_KEY=…` and `--token …`. This module decides where a value ends. In broken
-JSON, a match must not include the next member.
+Examples are `"password": "…"`, `API_KEY=…` and `--token …`. In broken JSON, a match must not include the next
+member.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _LINE_END = re.compile(r"[\"'`\\<)]|\.?[ \t]*(?:[\r\n]|\Z)")
 
 
 def find_named_secrets(looked: SearchedText) -> Iterator[Match]:
-    """Yield the values of names that mean a secret.
+    """Yield the values that follow the name of a secret, such as `password`.
 
     A quoted value matches unless it is a word such as `string`, a template or a sentence. An unquoted value
     must have letters and digits, or be at a position where programs expect only a secret.
@@ -77,7 +77,7 @@ def find_named_secrets(looked: SearchedText) -> Iterator[Match]:
 
 
 def find_other_named_secrets(looked: SearchedText) -> Iterator[Match]:
-    """Yield the values of names in non-Latin scripts."""
+    """Yield the values that follow the name of a secret in a non-Latin script."""
     for match in OTHER_NAMES.finditer(looked.text):
         yield from _find_values(looked.text, *match.span(), _OTHER_VALUE)
 
@@ -146,7 +146,7 @@ def _is_option(text: str, place: int, family: Family) -> bool:
 def _cut_before_members(value: str) -> str:
     """Return the value up to its first quote if other JSON members seem to follow that quote.
 
-    Such a value has no closing quote of its own, so the first quote belongs to the next member.
+    The first quote then belongs to the next member, because the value has no closing quote.
     """
     if value[:1].isspace() or value.startswith((",", ":")):
         return ""

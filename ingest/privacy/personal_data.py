@@ -97,9 +97,7 @@ def find_emails(looked: SearchedText) -> Iterator[Match]:
 
 
 def _local_part_length(before: str) -> int:
-    """Return how many characters at the end of `before` belong to an address. `before` is the text before an
-    @.
-    """
+    """Return how many characters at the end of `before`, the text before an @, belong to an address."""
     rest = before.rstrip(_PLAIN)
     if not rest or (rest[-1] != "\\" and rest[-1].isascii()):
         return len(before) - len(rest)
@@ -134,7 +132,9 @@ def find_cards(looked: SearchedText) -> Iterator[Match]:
 
 
 def _has_check_digit(digits: str) -> bool:
-    """Return True when the last digit is the check digit of ISO/IEC 7812-1 (Luhn) and two digits differ."""
+    """Return True when the last digit is the check digit of ISO/IEC 7812-1 (Luhn) and not all digits are
+    equal.
+    """
     doubled = (sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
     return (sum(doubled) + sum(map(int, digits[-1::-2]))) % 10 == 0 and len(set(digits)) > 1
 

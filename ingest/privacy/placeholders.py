@@ -41,8 +41,8 @@ class Spot(NamedTuple):
 
 
 def merge_spots(spots: Iterable[Spot]) -> Iterator[tuple[int, Spot]]:
-    """Yield the spots from left to right. With each spot, yield the offset at which its uncovered rest
-    begins.
+    """Yield the spots from left to right. With each spot, yield the offset at which the uncovered rest of the
+    spot begins.
 
     Earlier spots may cover the beginning of a spot. A completely covered spot is left out. If two spots start
     at the same offset, the first spot is used.
@@ -113,7 +113,7 @@ def _substitute(sign: str, random: int, word: Iterator[str]) -> str:
 def _decode_escape(escape: re.Match[str]) -> str:
     r"""Return the character that an escape within a value encodes.
 
-    As a result, `jos\u00e9` and `josé` are the same value.
+    So `jos\u00e9` and `josé` count as the same value.
     """
     body = escape[2]
     return chr(int(body[1:], 16)) if len(body) == 5 else body

@@ -43,8 +43,6 @@ _CHARACTERS_KEPT = 2_000_000
 class _Needle(NamedTuple):
     """A fixed string, the indexes of the detectors that search for it, and the longer needles that contain
     it.
-
-    If a text does not contain this string, the longer needles need not be searched.
     """
 
     text: str
@@ -68,7 +66,7 @@ def _order_needles(detectors: Sequence[Detector]) -> list[_Needle]:
 
 
 def _fold_key(key: Any) -> str:
-    """Return a key in the form for comparisons: both `ParameterValue` and `Value` become `value`."""
+    """Return a key in a form for comparisons: `ParameterValue` and `Value` both become `value`."""
     return str(key).replace("_", "").lower().removeprefix("parameter")
 
 
@@ -107,7 +105,7 @@ class Redactor:
 
     @property
     def fingerprint(self) -> str:
-        """A hash that changes when texts would be redacted differently. It does not reveal the key."""
+        """A hash that changes when redaction would give another result. It does not reveal the key."""
         return blake2b(f"{self.rules.fingerprint}".encode(), key=self.key, digest_size=6).hexdigest()
 
     def redact_text(self, text: str, *, parsed: bool = False) -> str:
@@ -138,8 +136,8 @@ class Redactor:
     def _find_spots(self, text: str) -> list[Spot]:
         """Return the matches in the plain text, in decoded views, and in joined lines and word lists.
 
-        The matches are ordered by start. At the same start, they are ordered by detector. Then the match in
-        the most decoded view comes first.
+        The matches are ordered by start, then by detector, then by the level of decoding (the most decoded
+        view first).
         """
         ranked_spots = [(place, 0, Spot(*match)) for place, match in self._find_matches(text)]
         views = list(decode_layers(text))
@@ -198,7 +196,9 @@ class Redactor:
         return str(self._name(text)) if len(text) < 256 else self.redact_text(text)
 
     def redact_user(self, name: str) -> str:
-        """Return the placeholder for a user in a log. The user's home folder gets the same placeholder."""
+        """Return the placeholder for a user in a log. The user's name in paths of home folders gets the same
+        placeholder.
+        """
         new = self.redact_name(name)
         if new != name or "home" not in self.rules.on:
             return new
@@ -207,8 +207,8 @@ class Redactor:
     def redact_path(self, text: str) -> str:
         """Return a path in which placeholders replace the matches.
 
-        A placeholder may be longer than the value, so that different values get different placeholders. A
-        path that was redacted before is returned unchanged.
+        A placeholder may be longer than the value, so that different values get different placeholders. An
+        already redacted path is returned unchanged.
         """
         spots = merge_spots(
             spot
@@ -238,7 +238,9 @@ class Redactor:
                 yield spot
 
     def redact_definitions(self, catalog: ToolCatalog) -> ToolCatalog:
-        """Return the tools with redacted texts, so that redacted arguments still fit the schemas."""
+        """Return the tools with redacted descriptions and schemas, so that redacted arguments still fit the
+        schemas.
+        """
         return ToolCatalog.from_definitions(map(self._redact_definition, catalog))
 
     def _redact_definition(self, tool: ToolDefinition) -> ToolDefinition:
@@ -247,9 +249,9 @@ class Redactor:
         return tool if new == definition else next(iter(ToolCatalog.load(new)))
 
     def redact_value(self, value: Any) -> Any:
-        """Return a decoded JSON value after redacting all its texts, including keys.
+        """Return a decoded JSON value after redacting all strings, including keys.
 
-        Long numbers are searched like texts, because an account number may be logged as a number.
+        Long numbers are searched like strings, because an account number may be logged as a number.
         """
         root = [value]
         # Each item has a container, a position in the container, and the name that describes the value there.
@@ -274,7 +276,7 @@ class Redactor:
     def _telling_name(self, key: str, outer: str, members: Mapping[str, Any]) -> str:
         """Return the name that describes the value of a key.
 
-        This is usually the key itself. For a key `value`, it is the text of the sibling `name`. For an
+        This is usually the key itself. For a key `value`, it is the value of the sibling `name`. For an
         example in a tool definition, it is the name of the parameter. It is '' when named secrets are not
         redacted.
         """
@@ -295,8 +297,8 @@ class Redactor:
         return self.redact_name(text)
 
     def _redact_command(self, program: str, words: list[str]) -> set[int]:
-        """Redact the words that other words of the same command mark as secrets. Return the indexes of the
-        redacted words.
+        """Redact the words of a command that other words mark as secrets. Return the indexes of the redacted
+        words.
         """
         line = join_items([program, *words])
         matches = [match for place, match in self._find_matches(line) if self._detectors[place].labelled]

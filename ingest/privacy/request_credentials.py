@@ -27,7 +27,7 @@ _BASIC = re.compile(r"basic ([A-Za-z0-9+/]{8,1000}={0,2})", re.IGNORECASE)
 def find_authorization(looked: SearchedText) -> Iterator[Match]:
     """Yield the credentials of `Authorization` headers.
 
-    Credentials of the scheme `Basic` are also found outside such a header if they decode to user:password.
+    Credentials of the scheme `Basic` are also found elsewhere if they decode to user:password.
     """
     text = looked.text
     for place in looked.find_needle("authorization"):

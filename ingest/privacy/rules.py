@@ -137,7 +137,7 @@ def read_rules(path: Path | None) -> RedactionRules:
     """Return the rules of a configuration file. If the path is None, return the rules with the default
     detectors.
 
-    Raises OptionError when the file cannot be read or the content is wrong.
+    Raises OptionError when the file cannot be read or is invalid.
     """
     if path is None:
         return RedactionRules()

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 
 class Family(Enum):
-    """The meaning of a name. If the name is vague, the value must look more like a secret."""
+    """The kind of secret that a name denotes."""
 
     PASSWORD = "password"  # noqa: S105 - a word, not a secret
     KEY = "key"
@@ -99,7 +99,7 @@ _WRAP = re.compile(r"\s*\n\s*")
 
 @lru_cache(4_096)
 def classify_name(name: str) -> Family | None:
-    """Return the meaning of a name. Return None when the name does not denote a secret."""
+    """Return the kind of secret that a name denotes. Return None when the name does not denote a secret."""
     if len(name) > 80 or _ABOUT.search(name):
         return None
     if _PASSWORD_NAME.search(name):
@@ -127,7 +127,7 @@ def is_secret(value: str) -> bool:
 
 
 def is_named_secret(value: str, family: Family, name: str) -> bool:
-    """Return True when the value can be a secret. `family` is the meaning of `name`."""
+    """Return True when the value can be a secret. `family` is the kind of secret that `name` denotes."""
     value = _WRAP.sub("", value)
     if not is_secret(value) or _SENTENCE.search(value) or len(value) < SHORTEST:
         return False

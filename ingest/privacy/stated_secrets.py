@@ -125,9 +125,9 @@ _Span = tuple[int, int]
 
 
 def find_stated_values(text: str, place: int, end: int, name: str, family: Family) -> Iterator[_Span]:
-    """Yield the positions of the values for the name that ends at `end`.
+    """Yield the positions of the values that belong to the name that ends at `end`.
 
-    `place` is a position within the name.
+    `place` is an offset within the name.
     """
     if name.lower() == "pass":  # the word "pass" is usually a verb
         return
@@ -146,7 +146,9 @@ def find_stated_values(text: str, place: int, end: int, name: str, family: Famil
 
 
 def _find_said(text: str, end: int, name: str, family: Family) -> _Span | None:
-    """Return the value in a sentence: `Your password is: …`, `**Password:** …`, `Password for bob: …`."""
+    """Return the value that a sentence states: `Your password is: …`, `**Password:** …`, `Password for bob:
+    …`.
+    """
     match = _SENTENCE.match(text, end, end + 700)
     if match is None:
         return None
@@ -228,7 +230,7 @@ def _find_assigned(text: str, end: int, name: str, family: Family) -> _Span | No
 
 
 def _find_next(text: str, before: str, end: int, name: str, family: Family) -> _Span | None:
-    """Return the next word if it is the value: in a setting, in netrc, in SQL, or in quotes."""
+    """Return the next word if it is the value, as in a setting, in netrc, in SQL, or in quotes."""
     match = _NEXT.match(text, end, end + 400)
     if match is None:
         return None

@@ -1,1 +1,1 @@
-"""Turns events into turns and tool calls, classifies the calls, and links each failed call to its retries."""
+"""Makes turns and tool calls from events, classifies the calls, and links each failed call to its retries."""

@@ -2,8 +2,8 @@
 
 A failed call begins a retry sequence. The next call of the same tool in a later step continues the sequence.
 If the log says which call retries the failed call, that call continues the sequence instead. If the failed
-call could not be parsed, the name of its tool may be unknown. Then the first call of the next step continues
-the sequence.
+call could not be parsed and the name of its tool is unknown, the first call of the next step continues the
+sequence.
 """
 
 from __future__ import annotations
@@ -109,9 +109,9 @@ def _build_chains(calls: Sequence[Attempt]) -> list[list[int]]:
 def _chain_of_retried_call(
     call: Attempt, index: int, calls: Sequence[Attempt], chains: list[list[int]]
 ) -> list[int] | None:
-    """Return the retry sequence of the earlier call that `call` retries according to the log.
+    """Return the retry sequence of the call that `call` retries according to the log.
 
-    Begin the sequence if necessary. Return None when the log names no earlier call.
+    Begin the sequence if necessary. Return None when the log names no such call.
     """
     if call.retry_of is None:
         return None

@@ -1,7 +1,7 @@
 """Classifies a call: its outcome, its failure stage, and which kinds of failure the log can show.
 
-Two sources are used: what the agent recorded in the log, and the result of `lenient`, which parses the text
-again. The failure stage is the first stage at which either source reports a failure.
+Two sources are used: what the agent recorded in the log, and the result of `lenient`, which parses the
+arguments again. The failure stage is the first stage at which either source reports a failure.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class CallDefinitions:
 class CallClassification(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The classification of one call.
 
-    `request` is the result of `lenient`, or None when there was no text to parse.
+    `request` is the result of `lenient`, or None when there were no arguments to parse.
     """
 
     request: ToolCallRequest | None
@@ -97,7 +97,7 @@ class CallClassification(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class LoggedCall(NamedTuple):
-    """What the log says about a call and its result, without their texts.
+    """What the log says about a call and its result, without their content.
 
     `status` is None when there is no result.
     """
@@ -177,7 +177,7 @@ def _parse_call(
 ) -> ToolCallRequest | None:
     """Return the result of `lenient` for a call. Return None when the call is not parsed.
 
-    A text that the log truncated is not parsed, because the model did not cause the error.
+    Arguments that the log truncated are not parsed, because the model did not cause the error.
     """
     if call.refused_by_harness is _EMISSION:
         return None
@@ -280,7 +280,7 @@ def _parse_error_text(request: ToolCallRequest | None, outcome: Outcome, message
 def add_log_definitions(catalog: ToolCatalog, offered: tuple[str, ...]) -> tuple[CallDefinitions, list[str]]:
     """Return the definitions for a call, and a sentence for each offered definition that cannot be read.
 
-    `offered` has the definitions that the log lists. Each definition is JSON text.
+    `offered` has the definitions that the log lists, as JSON.
     """
     loaded = [_load_definition(text) for text in offered]
     definitions = [
@@ -307,7 +307,6 @@ def _load_definition(text: str) -> ToolCatalog | str:
 
 @lru_cache(maxsize=4096)
 def _measure_definitions(text: str) -> tuple[ToolSize, ...]:
-    """Return the size of each definition in a text."""
     loaded = _load_definition(text)
     if isinstance(loaded, str):
         return ()

@@ -49,8 +49,8 @@ _JSON_FACTS = frozenset(
 class FileRows:
     """The rows of one file that `drain` has not returned yet. `pending` is the number of these rows.
 
-    `facts` supply the run. They also supply the model, the prompt and the day if the log does not contain
-    them. `failures` are the rules for results whose content reports a failure.
+    `facts` supply the name of the experiment. They also supply the model, the prompt and the day if the log
+    does not contain them. `failures` are the rules for results whose content reports a failure.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class FileRows:
     def drain(self) -> dict[str, TableRows]:
         """Return the rows that are ready, by table name, and empty the buffer.
 
-        The rows name columns of schema.sql. Columns that the rows do not name are NULL.
+        Columns of schema.sql that a row does not contain are NULL.
         """
         rows: dict[str, TableRows] = {table: TableRows.from_dicts(some) for table, some in self._rows.items()}
         if self._calls:
@@ -228,9 +228,8 @@ class FileRows:
         self.pending += len(call_ids)
 
     def _add_texts(self, session_id: str, turn: OpenTurn, turn_id: str, answer: str | None) -> None:
-        """Add the text of each step to `step_texts`.
-
-        The answer is left out because the row of the turn contains the answer.
+        """Add the model's text of each step to `step_texts`, except the answer, which the row of the turn
+        contains.
         """
         for number, step in turn.steps.items():
             if step.text and not (number == turn.last_step and step.text == answer):
@@ -251,9 +250,8 @@ class FileRows:
     def _turn_id(self, session_id: str, turn: OpenTurn) -> str:
         """Return the id of a turn.
 
-        The id is a hash of the turn's key. For a turn without a key, it is a hash of the session, the number
-        and the first text. A turn that began in an earlier file keeps the id from that file. If the id from
-        that file is not known yet, adopt_parts.sql finds it later.
+        The id is a hash of the turn's key. For a turn without a key, it is a hash of the session, the turn's
+        number and the user's message. A turn that began in an earlier file keeps the id from that file.
         """
         if turn.begun_as is not None and not turn.begun:
             return turn.begun_as

@@ -29,7 +29,7 @@ T = TypeVar("T", bound=_HasWeight)
 class OpenSessions(Generic[T]):
     """Open sessions by key.
 
-    The sessions in memory have newer events than the sessions in the temporary file.
+    Sessions with the newest events are in memory, all others in the temporary file.
     """
 
     def __init__(self) -> None:
@@ -66,7 +66,8 @@ class OpenSessions(Generic[T]):
         return self._live[key]
 
     def spill(self, key: str, grown: int | None = None) -> None:
-        """Weigh the session. When memory is full, move the sessions with the oldest events to the file.
+        """Weigh the session. When memory is full, move the sessions with the oldest events to the temporary
+        file.
 
         `grown` is the largest possible growth of the session since the last call. If `grown` is set, the
         session may be weighed later, together with other sessions. If `grown` is None, the session is weighed
@@ -85,7 +86,7 @@ class OpenSessions(Generic[T]):
             self._make_room()
 
     def _make_room(self) -> None:
-        """Move sessions to the file until the remaining sessions fit into memory.
+        """Move sessions to the temporary file until the remaining sessions fit into memory.
 
         Sessions with the oldest events are moved first. The session of the latest event stays in memory.
         """

@@ -19,8 +19,8 @@ from ingest.sessions.stored_text import cut_text
 class PastTurn(msgspec.Struct, frozen=True, gc=False):
     """A turn in the store.
 
-    `text_hash` is the MD5 of the user's text as stored. `steps` is the number of steps. `ended` is True when
-    the log shows that the turn ended or that the model answered.
+    `text_hash` is the MD5 of the user's message as stored. `steps` is the number of steps. `ended` is True
+    when the log shows that the turn ended or that the model answered.
     """
 
     number: int
@@ -34,7 +34,7 @@ class PastTurn(msgspec.Struct, frozen=True, gc=False):
 class PastSession(msgspec.Struct, frozen=True):
     """The stored turns of one session, ordered by number and time. There is at least one turn.
 
-    `definitions` has the name, description and definition of each tool called so far. The other fields are
+    `definitions` has the name, description and definition of each tool called so far. All other fields are
     those of the last turn.
     """
 
@@ -46,11 +46,11 @@ class PastSession(msgspec.Struct, frozen=True):
     definitions: tuple[tuple[str, str, str], ...] = ()
 
     def number_of(self, ts: datetime | None, text: str | None, *, rewritten: bool) -> int:
-        """Return the number of the turn that begins with this time and text.
+        """Return the number of the turn that begins with this time and user message.
 
-        If a stored turn has the same time and text, its number is returned. Otherwise the next free number is
-        returned. `rewritten` means that the file contains its sessions from their beginning. Then the first
-        turn is identified by its text alone.
+        If a stored turn has the same time and message, its number is returned. Otherwise the next free number
+        is returned. `rewritten` means that the file contains its sessions from their beginning. Then the
+        first turn is identified by its message alone.
         """
         hashed, first = hash_text(text), self.turns[0]
         if rewritten and first.text_hash == hashed:
@@ -77,7 +77,7 @@ class PastSession(msgspec.Struct, frozen=True):
     def find_turn(self, number: int) -> PastTurn | None:
         """Return the stored turn with this number, or None.
 
-        If the log used the number for two turns, return the later turn.
+        If two turns have the number, return the later turn.
         """
         return next((turn for turn in reversed(self.turns) if turn.number == number), None)
 
@@ -87,9 +87,9 @@ PastSessions = Mapping[str, PastSession]
 
 
 def hash_text(text: str | None) -> str | None:
-    """Return the MD5 of a user's text in hexadecimal.
+    """Return the MD5 of a user's message in hexadecimal.
 
-    The text is hashed in the form in which it is stored.
+    The message is hashed in the form in which it is stored.
     """
     if text is None:
         return None

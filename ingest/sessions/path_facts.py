@@ -1,6 +1,6 @@
-"""Facts about a file's sessions that come from the path or the load's options, not from the file's content.
+"""Facts about a file's sessions that come from the path or the load's options.
 
-They are used only where the log has no such fact.
+A fact is used only where the log has no such fact.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class PathFacts:
 
     @classmethod
     def from_json(cls, text: str | None) -> PathFacts:
-        """Return the facts from the text that `to_json` made."""
+        """Return the facts from the JSON that `to_json` made."""
         facts = json.loads(text) if text else {}
         return cls(**{name: PathFact(value, FactSource(source)) for name, (value, source) in facts.items()})
 

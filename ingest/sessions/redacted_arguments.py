@@ -1,6 +1,6 @@
 """Recognises arguments that some program replaced by a placeholder before the log was written or shared.
 
-The placeholder says nothing about the model's text, so such a call is not measured.
+The placeholder says nothing about the model's arguments, so such a call is not measured.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FLAG = "redacted"
 def mark_redacted(call: CallMade) -> CallMade:
     """Return the call with `args_source` REDACTED if its arguments are a placeholder.
 
-    `raw_arguments` is then the placeholder. A call with other arguments is returned unchanged.
+    `raw_arguments` is then the placeholder. Otherwise the call is returned unchanged.
     """
     source = call.args_source
     if source in (ArgsSource.RAW, ArgsSource.UNATTRIBUTED) and call.raw_arguments is not None:
@@ -88,7 +88,7 @@ def _texts_of(value: Any) -> Iterator[str]:
 
 
 def is_placeholder(text: str) -> bool:
-    """Return True for a text such as `[REDACTED]`, `<redacted>`, `"[REDACTED]"` or `***`."""
+    """Return True for a string such as `[REDACTED]`, `<redacted>`, `"[REDACTED]"` or `***`."""
     bare = text.strip().strip("\"'\\").strip()
     return bool(_BLACKED_OUT.fullmatch(bare) or _BARE.fullmatch(bare)) or _names_redaction(bare)
 

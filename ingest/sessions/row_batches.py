@@ -1,8 +1,7 @@
 """Collects the rows of many files and turns the rows into Arrow tables. Discards the rows of a file that
 failed.
 
-A value that does not fit its column becomes NULL and is reported in `rejects`. So one number with fifty
-digits in a log does not stop a load.
+A value that does not fit its column becomes NULL and is reported in `rejects`.
 """
 
 from __future__ import annotations
@@ -148,7 +147,7 @@ class RowBatch:
         self.count += len(rows)
 
     def begin_file(self) -> None:
-        """Remember where the rows of the next file begin. `take_back_file` uses these positions."""
+        """Remember where the rows of the next file begin, for `take_back_file`."""
         self._marks = {table: columns.count for table, columns in self._tables.items()}
 
     def take_back_file(self) -> None:
@@ -177,10 +176,7 @@ def to_arrow(table: str, rows: Sequence[Row], schema: pa.Schema) -> tuple[pa.Tab
 
 
 def _is_constant(values: list[Any]) -> bool:
-    """Return True when all values are None, or all are the same string.
-
-    Other types are not compared, because in Python 1 == True.
-    """
+    """Return True when all values are None, or all are the same string."""
     first = values[0] if values else 0
     return (first is None or isinstance(first, str)) and values.count(first) == len(values)
 

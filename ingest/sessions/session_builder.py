@@ -151,7 +151,7 @@ class SessionBuilder:
         self._sessions.close()
 
     def resume(self, file_id: int, failures: FailureRules = DEFAULT_RULES) -> None:
-        """Continue the same log under another file id. The rules of the present load apply."""
+        """Continue the same log under another file id, with the rules of the present load."""
         self._rows.file_id, self._rows.failures = file_id, failures
 
     def drain(self) -> dict[str, TableRows]:
@@ -249,8 +249,8 @@ class SessionBuilder:
         self.open_turn(session, event.turn, event).end = event
 
     def open_turn(self, session: SessionState, number: int | None, event: Event) -> OpenTurn:
-        """Return the open turn with this number. `number` None means the latest turn. Begin the turn if
-        necessary.
+        """Return the open turn with this number. If `number` is None, return the latest turn. Begin the turn
+        if necessary.
 
         A new turn gets the time and the position of `event`.
         """

@@ -44,7 +44,7 @@ class SessionState(msgspec.Struct):
     faults: int = 0
 
     def learn(self, event: SessionSeen) -> None:
-        """Update the facts from `event`. A value of None does not replace the earlier value."""
+        """Update the facts from `event`. A value of None replaces nothing."""
         self.facts.update({name: value for name in _FACTS if (value := getattr(event, name)) is not None})
         self.put_in_force(provider=self.facts.get("provider"), model=self.facts.get("model"))
 
@@ -53,7 +53,7 @@ class SessionState(msgspec.Struct):
 
     @property
     def weight(self) -> int:
-        """The approximate number of characters of text in the open turns."""
+        """The approximate number of characters in the open turns."""
         return sum(turn.held for turn in self.open_turns)
 
 
@@ -61,10 +61,7 @@ _DECODE = msgspec.msgpack.Decoder(SessionState).decode
 
 
 class OpenSessionStates(OpenSessions[SessionState]):
-    """The open sessions of a file.
-
-    Sessions are packed as MessagePack, which takes an eighth of the time of pickling.
-    """
+    """The open sessions of a file, packed as MessagePack when they are not in memory."""
 
     def pack(self, session: SessionState) -> bytes:
         """Return the session as bytes. The bytes are MessagePack, or a pickle if MessagePack fails.

@@ -1,7 +1,7 @@
 """Joins the rows of a turn that is spread over several files.
 
 If a session continues in the next file, the first file has the beginning of the turn and the next file has
-the end. Copies of a turn have the same tool calls. Two parts of a turn have no call in common.
+the end. Copies of a turn have the same tool calls, but parts of a turn have no tool call in common.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _sort_key(row: Row, *names: str) -> tuple[Any, ...]:
 def find_parts(rows: Sequence[Row], calls: Mapping[Place, Collection[str]]) -> list[Row]:
     """Return the rows of `turns` that are parts of one turn, in order.
 
-    The list has fewer than two rows when the turn is not split. `calls` maps the position of a row
+    If the turn is not split, the list has fewer than two rows. `calls` maps the position of a row
     (`row_place`) to the ids of the row's calls.
     """
     begun = [row for row in rows if row["begun"]]
@@ -81,7 +81,7 @@ def find_parts(rows: Sequence[Row], calls: Mapping[Place, Collection[str]]) -> l
 
 
 def join_parts(parts: Sequence[Row]) -> Row:
-    """Return a copy of the first part, changed so that it combines the values of all parts."""
+    """Return a copy of the first part that combines the values of all parts."""
     whole = dict(parts[0])
     for part in parts[1:]:
         numbered = part["first_step"] is not None
@@ -102,11 +102,7 @@ def _has_ended(row: Row) -> bool:
 
 
 def _has_verdict(row: Row) -> bool:
-    """Return True when the log records whether the turn succeeded.
-
-    A turn that ended with an answer may have no such record yet, because the record may follow in another
-    file.
-    """
+    """Return True when the log records whether the turn succeeded."""
     return row["recorded_status"] is not None or row["recorded_ok"] is not None
 
 

@@ -1,7 +1,4 @@
-"""Converts a decoded value, a long text or a name to text for the store.
-
-The functions here never raise an error.
-"""
+"""Converts a decoded value, a long text or a name to text for the store. No function raises an error."""
 
 from __future__ import annotations
 
@@ -54,7 +51,7 @@ def _to_plain_value(value: Any) -> Any:
 
 
 def decode_json(text: str) -> Any:
-    """Decode a text that `json_text` wrote. Integers of any size keep their value."""
+    """Decode a string that `json_text` returned. Integers of any size keep their value."""
     try:
         value = orjson.loads(text)
         return value if json_text(value) == text else json.loads(text)
@@ -63,9 +60,9 @@ def decode_json(text: str) -> Any:
 
 
 def canonical_json(text: str) -> str:
-    """Return a JSON text without white space and with sorted keys.
+    """Return JSON without white space and with sorted keys.
 
-    A text that is not JSON is returned unchanged.
+    A string that is not JSON is returned unchanged.
     """
     try:
         return json_text(orjson.loads(text), sort_keys=True)
@@ -74,7 +71,7 @@ def canonical_json(text: str) -> str:
 
 
 def spell_non_finite(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of `values` in which NaN and the infinities are text. JSON would make them null."""
+    """Return a copy of `values` in which NaN and the infinities are strings. JSON would make them null."""
     return {
         name: str(value) if isinstance(value, float) and not isfinite(value) else value
         for name, value in values.items()
@@ -93,7 +90,7 @@ def shorten_name(name: Name) -> Name:
 
 
 def cut_text(text: str | None) -> str | None:
-    """Return the first `TEXT_KEPT` characters of a message or a result. Add "…" when the text is longer.
+    """Return the first `TEXT_KEPT` characters of a message or a result. Add "…" when the string is longer.
 
     Do not use this function for raw arguments, which are never cut.
     """
@@ -101,15 +98,12 @@ def cut_text(text: str | None) -> str | None:
 
 
 def cut_message(message: str | None) -> str | None:
-    """Return the beginning of an agent's message, cut to the stored length.
-
-    The message may have grown when it was redacted.
-    """
+    """Return the beginning of an agent's message, cut to the length that the store keeps."""
     return message if message is None else message[:MESSAGE_KEPT]
 
 
 def strip_thought(words: str) -> str:
-    """Return a model's text without a `<think>` or `<thinking>` block at its beginning.
+    """Return a model's reply without a `<think>` or `<thinking>` block at its beginning.
 
     Return '' when the block has no end.
     """

@@ -71,7 +71,7 @@ class CallPlaces:
         self._turn = _hash(*turn)
 
     def make(self, step: int, ordinal: int) -> str:
-        """Return the `stable_id` of three values: the turn's identity, the step and the ordinal."""
+        """Return the `stable_id` of the turn's identity, the step and the ordinal."""
         place = self._turn.copy()
         place.update(b"\x1f%d\x1f%d" % (step, ordinal))
         return place.hexdigest()
@@ -88,7 +88,7 @@ def turn_place(source: str, session_id: str, number: int) -> str:
 def call_mark(tool_call_id: str | None, tool: str | None, args_source: ArgsSource, sent: Any) -> str:
     """Return 8 hexadecimal digits that distinguish a call from other calls at the same position.
 
-    Two runs may use the same session id, so different calls can have the same position. `sent` are the
+    Two experiments may use the same session id, so different calls can have the same position. `sent` are the
     arguments: the model's text, or the decoded value for RESERIALISED. `sent` is hashed only if the log's id
     may be reused ("call_1"). So most copies are recognised even if their arguments were cut, redacted or
     rewritten.
@@ -128,7 +128,7 @@ def session_hash(source: str, session_id: str) -> str:
 def prompt_row(event: PromptSeen, facts: PathFacts = NO_FACTS) -> Row:
     """Return the row of a prompt.
 
-    The prompt's name comes from the log. If the log has no name, the name comes from `facts`.
+    If the log does not name the prompt, the name comes from `facts`.
     """
     text_hash = sha256(event.text.encode("utf-8", "surrogatepass")).hexdigest() if event.text else None
     name, version = event.name, event.version
@@ -143,7 +143,9 @@ def prompt_row(event: PromptSeen, facts: PathFacts = NO_FACTS) -> Row:
 
 
 def date_columns(ts: datetime | None, facts: PathFacts = NO_FACTS) -> dict[str, datetime | date | None]:
-    """Return the time and the day of the time. If there is no time, return the day of `facts`."""
+    """Return the columns `ts` and `day`: a time and its day (UTC). If there is no time, the day comes from
+    `facts`.
+    """
     return {"ts": ts, "day": ts.date() if ts else facts.day}
 
 
@@ -182,8 +184,7 @@ def turn_row(turn: OpenTurn, conclusion: Conclusion) -> Row:
 def _cut_answer(answer: str | None) -> str | None:
     """Return the first `TEXT_KEPT` characters of an answer.
 
-    If the answer is longer, a thought at its beginning is removed, so that the thought does not fill the
-    space.
+    If the answer is longer, a thought at its beginning is removed before the answer is cut.
     """
     if answer is None or len(answer) <= TEXT_KEPT:
         return answer
@@ -237,8 +238,7 @@ def call_row(turn: OpenTurn, call: OpenCall) -> Row:
 def call_values(turn: OpenTurn, call: OpenCall) -> tuple[Any, ...]:
     """Return the values of the `JUDGED` columns of `tool_calls`, in that order.
 
-    Token counts are those of the whole step. Most rows of a load are calls. Making a dictionary of so many
-    columns would take three times as long as making this tuple.
+    Token counts are those of the whole step.
     """
     event, verdict, link, result = call.event, call.verdict, call.link, call.result
     step = turn.steps.get(call.step)
@@ -362,7 +362,7 @@ def text_depth(text: str | None) -> int | None:
     """Return the nesting depth of a JSON-like text: 0 without a bracket, 1 for a flat object. Return None for
     None.
 
-    Only the first 65,536 characters are measured. Brackets in strings do not count.
+    Only the first 65,536 characters count. Brackets in strings do not count.
     """
     if text is None:
         return None

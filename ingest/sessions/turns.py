@@ -1,6 +1,4 @@
-"""A turn while its events are read. It has the steps, the tool calls, and the conclusion on how the turn
-ended.
-"""
+"""A turn while its events are read: the steps, the tool calls, and how the turn ended."""
 
 from __future__ import annotations
 
@@ -82,7 +80,7 @@ class OpenCall(msgspec.Struct, gc=False):
         self.fault_layer = verdict.fault_layer
 
     def keep_result(self, result: ResultSeen) -> None:
-        """Set the result of the call. Cut the result's content to the stored length."""
+        """Set the result of the call. Cut the result's content to the length that the store keeps."""
         content = result.content
         if content is not None:
             self.result_bytes = content_bytes(content)
@@ -100,7 +98,7 @@ class OpenCall(msgspec.Struct, gc=False):
 
     @property
     def comparable_arguments(self) -> str | None:
-        """The arguments as text for comparing attempts. None when the arguments are unknown.
+        """The arguments as a string for comparing attempts. None when the arguments are unknown.
 
         White space and key order are ignored in valid JSON. Invalid JSON is compared unchanged.
         """
@@ -189,7 +187,7 @@ class OpenTurn(msgspec.Struct):
         self.held += len(event.raw_arguments or "") + _CALL
 
     def _drop_failed(self, call: OpenCall) -> None:
-        """Remove the call of a failed reply when `call` has the same id and repeats it in a later step."""
+        """Remove the call of a failed reply if `call` has the same id and is in another step."""
         place = self._by_id.get(call.tool_call_id or "")
         if place is None:
             return
@@ -206,7 +204,7 @@ class OpenTurn(msgspec.Struct):
         self.first_step = step if self.first_step is None else min(step, self.first_step)
 
     def take_result(self, result: ResultSeen) -> bool:
-        """Add a result to the call to which it belongs. Return False when this turn has no such call."""
+        """Add a result to its call. Return False when this turn has no such call."""
         if result.tool_call_id is not None:
             place = self._by_id.get(result.tool_call_id)
             call = None if place is None else self.calls[place]
@@ -250,8 +248,8 @@ class OpenTurn(msgspec.Struct):
     ) -> Conclusion:
         """Judge all calls, including calls written as text. Link retries, and return how the turn ended.
 
-        `failures` are the rules for results whose content reports a failure. `results_expected` is True when
-        the log contains results for this session. A call without a result is then lost.
+        `failures` are the rules for results whose content reports a failure. If `results_expected` is True,
+        the log contains results for this session, so a call without a result counts as lost.
         """
         self._add_leaked_calls(definitions)
         self.calls.sort(key=_PLACE)
@@ -292,7 +290,7 @@ class ConclusionReason(StrEnum):
 
 
 class Conclusion(msgspec.Struct, frozen=True, gc=False):
-    """The conclusion on how a turn ended. `ok` is None when the outcome is unknown."""
+    """How a turn ended. `ok` is None when this is unknown."""
 
     ok: bool | None
     reason: ConclusionReason
@@ -303,7 +301,7 @@ def conclude_turn(turn: OpenTurn, *, results_expected: bool) -> Conclusion:
     """Return whether the turn ended well, with the reason and the answer.
 
     A turn is ok when three conditions hold. It ended with an answer. Every call, or a retry of the call,
-    reached its tool. No call was lost. An error while the tool ran does not matter.
+    reached its tool. No call was lost. Errors during the execution of a tool do not matter.
     """
     answer = final_answer(turn, results_expected)
     ended = turn.end is not None or turn.has_answer
@@ -328,8 +326,8 @@ def final_answer(turn: OpenTurn, results_expected: bool) -> str | None:
     """Return the final text of a turn.
 
     This is the answer that the log records. If the log records no answer, it is the text of the last step. If
-    the last step made calls, there is no final text. Then return '' if the log has results; otherwise return
-    None, because a log without results cannot show an answer.
+    the last step made calls, there is no final text. Then return '' if the log has results, and None
+    otherwise.
     """
     if turn.end is not None and turn.end.answer is not None:
         return turn.end.answer
@@ -356,8 +354,7 @@ def _find_leaked_calls(step: StepMade, number: int, offered: ToolCatalog | None)
     """Return the tool calls that are written as text in a step without a regular tool call.
 
     `number` is the number of the step. `offered` are the tools that were offered in the step. The list is
-    empty for a step whose strategy is JSON_FALLBACK, because the log format already reads the calls in such a
-    text.
+    empty for a step whose strategy is JSON_FALLBACK, because the log format already reads these calls.
     """
     if step.text is None or len(step.text) < _SHORTEST_CALL or step.strategy is Strategy.JSON_FALLBACK:
         return []

@@ -1,7 +1,7 @@
 """Finds the log files of `known_agents` in a home folder and in folders that environment variables name.
 
-A link to a folder is followed only if a place contains the link's name. A link that only matches `*` is not
-followed, because it could lead to the root of the disk.
+A link to a folder is followed only if the pattern contains the link's name. A link that only matches `*` is
+not followed, because it could lead to the root of the disk.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _places_of(agent: AgentLogs) -> Iterator[str]:
 def _locate_place(
     place: str, home: str, environment: Mapping[str, str]
 ) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield the folder at which the pattern of a place begins, and the rest of the pattern."""
+    """Yield the folder at which a pattern begins, and the rest of the pattern."""
     match = _VARIABLE.match(place)
     base, rest = (match[2], place[match.end() :]) if match else ("~", place.removeprefix("~"))
     moved = environment.get(match[1], "").strip() if match else ""
@@ -114,7 +114,7 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 
 @cache
 def hidden_patterns() -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return the patterns below the hidden folders of a home folder, by the name of the hidden folder."""
+    """Return the patterns that begin in hidden folders of a home folder, by the name of the hidden folder."""
     by_folder: dict[str, list[tuple[str, ...]]] = {}
     for agent in AGENTS:
         for place in _places_of(agent):

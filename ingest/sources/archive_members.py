@@ -1,8 +1,8 @@
 """Lists the members of an archive as separate logs. Each member has a place from which it can be opened.
 
-A zip with the layout of an Inspect log is one log, not an archive. A member may be compressed. A member that
-is itself an archive is rejected when it is opened. Nothing is unpacked to disk, and member names are never
-used as paths.
+A zip with the layout of an Inspect log is one log, not an archive. A member may be compressed. An archive
+inside an archive is rejected when it is opened. Nothing is unpacked to disk, and member names are never used
+as paths.
 """
 
 from __future__ import annotations
@@ -123,9 +123,9 @@ def look_inside(log_file: LogFile) -> tuple[LogFile, Archive | None]:
 def list_members(log_file: LogFile, archive: Archive, *, fingerprints: bool) -> Iterator[LogFile]:
     """Yield the logs in an archive in the archive's order. Hidden members are left out.
 
-    Of two members with the same name, the last one is used. Listing a compressed tar reads the content
-    anyway; with `fingerprints`, it also computes the fingerprint of each member. Raises OSError. If the
-    archive is damaged, the members before the damage are yielded, and DamagedFileError is raised.
+    Of two members with the same name, the last one is used. With `fingerprints`, the fingerprint of each
+    member of a compressed tar is computed. Raises OSError. If the archive is damaged, the members before the
+    damage are yielded, and DamagedFileError is raised.
     """
     by_name: dict[str, LogFile] = {}
     broken: OSError | None = None
@@ -175,7 +175,7 @@ def _member_log(archive: LogFile, place: ArchiveMember, order: int) -> LogFile:
 
 @dataclass(frozen=True, slots=True)
 class StreamedMember:
-    """A tar member that can be read only during the listing, while the stream is at its start."""
+    """A tar member that can be read only while its archive is being listed."""
 
     tape: tar_archive.ForwardStream
     member: tar_archive.TarMember
@@ -196,10 +196,7 @@ class StreamedMember:
 def _member_fingerprint(
     log: LogFile, tape: tar_archive.ForwardStream, member: tar_archive.TarMember
 ) -> str | None:
-    """Return the fingerprint of a member's content. Return None when the member cannot be read.
-
-    In that case, the next header shows whether the rest of the archive is also damaged.
-    """
+    """Return the fingerprint of a member's content. Return None when the member cannot be read."""
     try:
         return compute_fingerprint(replace(log, place=StreamedMember(tape, member)))
     except DamagedFileError:

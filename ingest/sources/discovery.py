@@ -1,10 +1,10 @@
 """Finds the files that a user named and reads their size and time, but not their content.
 
 All subfolders are searched, even through links, but each folder only once. Hidden files, hidden folders and
-the store itself are skipped unless the user names them. But logs in hidden folders of known agents are found
-(`ingest.sources.known_agents`). A name with `*`, `?` or `[` is a pattern unless a file of that name exists
-(`**` = all subfolders). `-` is standard input, and `s3://…` and similar names are addresses. Several files of
-one session are one log (`ingest.sources.session_trees`).
+the store itself are skipped unless the user names them. Hidden folders in which known agents keep logs are
+searched (`ingest.sources.known_agents`). A name with `*`, `?` or `[` is a pattern unless a file of that name
+exists (`**` = all subfolders). `-` is standard input, and `s3://…` and similar names are addresses. Several
+files of one session are one log (`ingest.sources.session_trees`).
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _standard_input_log() -> LogFile:
 def look_at_file(path: Path | str) -> LogFile:
     """Return the file at a path as it is on disk now. `problem` is set when the file cannot be a log.
 
-    The file is not opened, because opening a pipe or a device could block.
+    The file is not opened.
     """
     place, name = LocalFile(os.fspath(path)), stored_path(path)
     try:
@@ -107,7 +107,7 @@ def look_at_file(path: Path | str) -> LogFile:
 
 
 def _database_state(path: Path | str) -> str:
-    """Return a text that changes with the write-ahead log of an SQLite database. Return '' for other files.
+    """Return a string that changes with the write-ahead log of an SQLite database. Return '' for other files.
 
     New data may stay in the write-ahead log for days while the database file does not change.
     """

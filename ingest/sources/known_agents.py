@@ -1,8 +1,8 @@
 """The table of agents that keep logs on a user's machine, with the places of these logs. One row per agent.
 
 A place is a pattern for files. `~` is the home folder, `${NAME:-default}` a folder that an environment
-variable can set, `<editor>` one of EDITOR_FOLDERS, `*` a part of a name, and `**` any number of folders.
-docs/reference/agents.md is made from this table.
+variable can set, `<editor>` one of EDITOR_FOLDERS, `*` any characters of a name, and `**` any number of
+folders. docs/reference/agents.md is made from this table.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 class AgentLogs:
     """The places where an agent keeps its logs.
 
-    `read_as` names the formats that read the logs. It is empty if no format reads the logs. Then `why` may
+    `read_as` names the formats that read the logs. If no format reads the logs, it is empty and `why` may
     give the reason. `unit` is what one file contains.
     """
 

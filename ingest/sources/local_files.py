@@ -62,7 +62,7 @@ class StandardInput:
 
 
 class _BorrowedStream(io.RawIOBase):
-    """Reads a stream that belongs to another object. Closing the reader does not close the stream."""
+    """Reads a stream that belongs to another object. Closing this reader does not close the stream."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -78,10 +78,10 @@ class _BorrowedStream(io.RawIOBase):
 
 
 def read_file_list(file: str) -> list[str]:
-    """Return the names in a list. The list has one path, pattern or address per line.
+    """Return the names in a file list. The list has one path, pattern or address per line.
 
     Blank lines and lines that begin with `#` are skipped. Paths are relative to the folder of the list. If
-    the list comes from standard input (`-`), they are relative to the working directory. `~/` is the home
+    the list comes from standard input (`-`), paths are relative to the working directory. `~/` is the home
     folder. Raises OptionError when the list cannot be read or contains no names.
     """
     try:

@@ -33,9 +33,8 @@ _KEPT_OF_PIPES = 128 * 1024 * 1024
 class LogContent(io.RawIOBase):
     """A log's content as a stream of uncompressed bytes. It counts and fingerprints the bytes that were read.
 
-    `rewind` can be called once, even if the source cannot seek. So the format can be recognised first.
-    `packed` is True when the stored bytes differ from the content (compression, `.eval` archive, UTF-16,
-    database, several files).
+    `rewind` can be called once, even if the source cannot seek. `packed` is True when the stored bytes differ
+    from the content (compression, `.eval` archive, UTF-16, database, several files).
     """
 
     def __init__(self, log_file: LogFile) -> None:
@@ -89,8 +88,7 @@ class LogContent(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Fill the buffer completely unless the content ends. Return the number of bytes read.
 
-        So the size of a piece does not depend on the compression. If a compressed file or a tar member is
-        incomplete, the content ends there, and `cut_off` says why.
+        If a compressed file or a tar member is incomplete, the content ends there, and `cut_off` says why.
         """
         view = memoryview(buffer)
         filled = 0
@@ -131,7 +129,7 @@ class LogContent(io.RawIOBase):
     def fingerprint(self) -> str:
         """SHA-256 in hexadecimal of the bytes read so far. At the end, this is the hash of the whole content.
 
-        Truncated content gets a suffix after the hash, because the content is incomplete.
+        For incomplete content, a suffix follows the hash.
         """
         return self._digest.hexdigest() + (CUT_OFF if self.cut_off is not None else "")
 
@@ -159,7 +157,7 @@ class LogContent(io.RawIOBase):
 
     @property
     def stored_read(self) -> int:
-        """Number of stored (compressed) bytes read since the last rewind. The progress display uses it."""
+        """Number of stored (compressed) bytes read since the last rewind."""
         return self._stored.bytes_read - self._stored_before
 
     def open_buffered(self, size: int = _BUFFER) -> io.BufferedReader:
@@ -179,7 +177,7 @@ def open_log(log_file: LogFile, *, rewinds: bool = False) -> LogContent:
 
 
 def _unpack_source(stored: StreamPart, log_file: LogFile) -> tuple[RewindableStream, bool]:
-    """Return the stream of the content as UTF-8. Also return whether the stored bytes were packed or encoded.
+    """Return the stream of the content as UTF-8, and whether the stored bytes were packed or encoded.
 
     Raises DamagedFileError when the file is an archive that is not itself a log.
     """
@@ -210,7 +208,7 @@ def _read_database(stream: RewindableStream, packing: Packing, log_file: LogFile
 
 @dataclass(frozen=True, slots=True)
 class SideFiles:
-    """Function that opens the file with the name of a database and the given suffix."""
+    """Function that opens the file whose name is a database's name with the given suffix."""
 
     place: LogPlace
 
@@ -234,9 +232,10 @@ def _why_no_archive(packing: Packing, log_file: LogFile) -> str:
 
 
 def compute_prefixes(log_file: LogFile, sizes: Sequence[int]) -> dict[int, str]:
-    """Return the SHA-256 in hexadecimal of the first bytes of a log's content, by number of bytes.
+    """For each number in `sizes`, return the SHA-256 (hexadecimal) of that many first bytes of a log's
+    content.
 
-    `sizes` are these numbers in ascending order. Numbers larger than the log are left out. Raises OSError.
+    `sizes` must be ascending. Numbers larger than the log are left out. Raises OSError.
     """
     digests: dict[int, str] = {}
     with open_log(log_file) as content:

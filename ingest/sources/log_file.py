@@ -1,4 +1,4 @@
-"""A log to load. It has a name, the place of its bytes, and a stamp that shows whether the log changed.
+"""A log to load: its name, the place of its bytes, and a stamp that shows whether the log changed.
 
 All classes here can be pickled, because worker processes open the logs.
 """
@@ -77,7 +77,7 @@ class LogFile:
 
     `problem` says why the log cannot be read, or is None. `content_size` is the size of the uncompressed
     content in bytes. It is None when the size is unknown before reading. `fingerprint` is the fingerprint of
-    the content, if the search for logs had to read the content.
+    the content if the content was read while logs were searched.
 
     For a member of an archive, `archive` is the archive's name and `order` the member's position in it.
     `archive_seen` describes the archive when its members were listed. `settled` is True when the archive has
@@ -97,5 +97,5 @@ class LogFile:
 
     @property
     def is_costly(self) -> bool:
-        """True when reading the content is slow because the log is compressed, a stream or remote."""
+        """True when reading the content is slow because the log is compressed, remote or a stream."""
         return self.content_size is None or is_address(self.name)

@@ -1,9 +1,9 @@
 """Finds and reads logs in object stores and on the web.
 
 Uses fsspec (https://filesystem-spec.readthedocs.io). The drivers of fsspec take credentials from their own
-files and environment variables (`AWS_PROFILE`, `AWS_ENDPOINT_URL`, …). Each driver is an extra of this
-project. A pattern denotes all matching objects. The address of a folder denotes all objects in the folder.
-Web addresses have no folders.
+files and environment variables (`AWS_PROFILE`, `AWS_ENDPOINT_URL`, …). Each driver is an optional extra of
+the package callgauge. A pattern denotes all matching objects. The address of a folder denotes all objects in
+the folder. Web addresses have no folders.
 
 An object of up to `PIECE` bytes is fetched in one request, a larger object in pieces. Failed requests are
 repeated. If the object changes meanwhile, the reading fails, so that two versions are never mixed.
@@ -44,7 +44,7 @@ _TRIES = 3
 
 @dataclass(frozen=True, slots=True)
 class RemoteObject:
-    """An object at an address. It has the size, time and version that were listed."""
+    """An object at an address, with the size, time and version that were listed."""
 
     url: str
     seen: FileStamp
@@ -168,7 +168,7 @@ def _nanoseconds(when: Any) -> int:
 
 
 def describe_failure(error: Exception) -> str:
-    """Return why an address cannot be listed. The text continues a sentence that begins with the address."""
+    """Return why an address cannot be listed, as the end of a sentence that begins with the address."""
     cause = error.__cause__ if isinstance(error, FileNotFoundError) and error.__cause__ else error
     status = getattr(cause, "status", None)
     if isinstance(cause, FileNotFoundError) or status in (404, 410):

@@ -1,9 +1,9 @@
-"""Some agents keep a session as several files in a tree of folders. This module combines the files to one
-log.
+"""Combines the files of a session to one log. Some agents keep a session as several files in a tree of
+folders.
 
 The log contains the content of all files, one after another (`ingest.decoding.session_files`). The stamp of
-the log changes when any of the files changes. If the user names a local file of a session, the session's
-other files are found on disk.
+the log changes when any of the files changes. If the user names a local file of a session, all other files of
+the session are found on disk.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ LookAt = Callable[[str], LogFile]
 
 @dataclass(frozen=True, slots=True)
 class SessionFile:
-    """A file of a session. It has a path in the tree and a place from which its bytes are read.
+    """A file of a session: its path in the tree, and the place from which its bytes are read.
 
-    `problem` is why the file cannot be read.
+    `problem` says why the file cannot be read.
     """
 
     path: str
@@ -73,7 +73,7 @@ class SessionTree:
 
 
 class SessionTreeLines(PieceStream[Generator[bytes]]):
-    """The files of a session as a stream of lines. Never more than a piece of one file is in memory."""
+    """The files of a session as a stream of lines. At most a piece of one file is in memory."""
 
     def __init__(self, tree: SessionTree) -> None:
         super().__init__(_read_session(tree))
@@ -152,7 +152,7 @@ def gather_trees(files: Iterable[LogFile], look_at: LookAt | None = None) -> Gat
 
 
 def _find_path(log_file: LogFile) -> str:
-    """Return the path by which a file's tree is found. For a local file, this is the real path."""
+    """Return the path that shows a file's tree: the real path for a local file, else the stored name."""
     return (
         log_file.place.path.replace(os.sep, "/") if isinstance(log_file.place, LocalFile) else log_file.name
     )
@@ -201,7 +201,7 @@ class _Tree:
         }
 
     def _list_files(self, by: str, ids: Mapping[str, str], problems: dict[str, str]) -> Iterator[TreePath]:
-        """Yield the files on disk whose kind has the placeholder `by` in its `places`."""
+        """Yield the files on disk whose kind has `by` (`{session}` or `{group}`) in its `places`."""
         for kind in self._layout.kinds:
             if by in kind.places:
                 for path in list_places(self._root, kind.places, ids, problems):

@@ -1,4 +1,4 @@
-"""Converts paths, addresses and names of archive members to the text that the store records."""
+"""Converts paths, addresses and names of archive members to the names that the store records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _STREAM = "stdin:"
 
 
 def stored_path(path: Path | str) -> str:
-    """Return a path as text. Backslashes and bytes that are not UTF-8 are escaped.
+    """Return a path as a string. Backslashes and bytes that are not UTF-8 are escaped.
 
     `parse_stored_path` is the inverse.
     """
@@ -41,17 +41,14 @@ def member_name(archive: str, member: str) -> str:
 
 
 def stream_name(fingerprint: str) -> str:
-    """Return the stored name of a log from standard input.
-
-    The name contains the fingerprint of the content.
-    """
+    """Return the stored name of a log from standard input, which contains the fingerprint of the content."""
     return f"{_STREAM}{fingerprint[:16]}"
 
 
 def is_stream(name: str) -> bool:
     """Return True when `stream_name` made the name.
 
-    Stored paths are absolute, so they never look like such a name.
+    Stored paths are absolute, so a path never looks like a stream's name.
     """
     return name.startswith(_STREAM)
 

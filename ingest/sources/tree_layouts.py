@@ -19,9 +19,9 @@ _FOLDERS = ("session/", "session_", "message/", "part/")  # every path of a tree
 class TreePath(NamedTuple):
     """The components of a file's path in a tree.
 
-    `root` ends with a separator. `path` is the rest. `group` is the message or the agent to which the file
-    belongs. It is '' for a file of the session itself. `session` is None when the path contains only the
-    group.
+    `root` ends with a separator. `path` is relative to `root`. `group` is the message or the agent to which
+    the file belongs. It is '' for a file of the session itself. `session` is None when the path contains only
+    the group.
     """
 
     layout: TreeLayout
@@ -39,10 +39,7 @@ class TreePath(NamedTuple):
 
 
 class FileKind(NamedTuple):
-    """One kind of file in a tree.
-
-    It has the pattern of the path, and patterns that find a session's files.
-    """
+    """One kind of file in a tree: the pattern of its path, and patterns that find a session's files."""
 
     pattern: re.Pattern[str]
     places: str
@@ -54,8 +51,8 @@ class TreeLayout:
 
     `kinds` are in the order in which the files of a group are read. `folder` is the folder of a session,
     `group_folder` the folder of a group whose session is unknown. Trees of different agents look similar. So
-    `root` must match the root, or `names` must match the file's name. `idle` matches files that contain no
-    tool calls.
+    the tree's root must match `root`, or the file's name must match `names`. `idle` matches files that
+    contain no tool calls.
     """
 
     producer: str
@@ -158,7 +155,7 @@ def parse_tree_path(path: str) -> TreePath | None:
 
 
 def find_idle_root(path: str) -> tuple[TreeLayout, str] | None:
-    """Return the layout and the root of a tree in which the file at this path contains no tool calls.
+    """Return the layout and the root of the tree if the file at this path contains no tool calls.
 
     Return None for other files.
     """

@@ -1,1 +1,1 @@
-"""The store: its tables, its published files, the ledger of loaded files, and the changes of a load."""
+"""The store: its tables, its published files, the list of loaded files, and the changes of a load."""

@@ -1,8 +1,8 @@
 """Keeps the daily sums of old months in segment files of the store file being built, one per month.
 
-When the sums in the main file take more than `SEAL_AT` bytes, old months move to segment files. Later loads
-need not copy segment files. A segment file also has the month's totals. A segment file is never changed.
-Before a load changes a sum of the month, it moves the month back to the main file.
+When the sums in the main file take more than `SEAL_AT` bytes, old months move to segment files, which later
+loads need not copy. A segment file also has the month's totals. A segment file is never changed. Before a
+load changes a sum of the month, it moves the month back to the main file.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ _DESCRIBE = f"""
 class BuildingMonths:
     """The month segments of the store file being built, attached to its connection.
 
-    Makes temporary views `stored_…` over all days of the sums tables that are searched. The tables without
-    this prefix contain only the sums in the main file.
+    Makes temporary views `stored_…`, which show the sums of all days. The tables without this prefix contain
+    only the sums in the main file.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class BuildingMonths:
             self._pull([month for month in self._months if month.month in wanted])
 
     def pull_rows(self, table: str, condition: str) -> None:
-        """Move months back into the main file: those for which a row of a sums table meets a condition."""
+        """Move months back into the main file if a row of a sums table in the month meets a condition."""
         template = f"SELECT EXISTS (FROM {{alias}}.{table} WHERE {condition})"
         self._pull(
             [
@@ -208,8 +208,7 @@ class BuildingMonths:
     ) -> list[tuple[dict[str, Any], str]]:
         """Return the conditions that split the rows into groups, and the ORDER BY for each group.
 
-        All rows of a group have the same value, not NULL, in each column of `order` except the day. Few rows
-        are not split.
+        All rows of a group have the same value, not NULL, in each column of `order` except the day.
         """
         names = [name for name in order if name != "day"]
         if not names:

@@ -1,8 +1,8 @@
 """Moves fact rows between the store file being built and its segment files. Makes new segment files.
 
 A published segment file is never changed. A load that must move rows out of a segment file works on a copy
-with a new name. When the main file has many fact rows, the rows move to segment files. Later loads need not
-copy segment files.
+with a new name. When the main file has many fact rows, the rows move to segment files, which later loads need
+not copy.
 """
 
 from __future__ import annotations
@@ -141,8 +141,7 @@ class BuildingSegments:
     def narrow_search(self) -> None:
         """Restrict `searched_tool_calls` and `searched_turns` to segments that may contain the searched ids.
 
-        The searched ids are in `latest_calls` and `latest_turns`. Each segment file has a list of hashes of
-        ids. Searching this list takes an eighth of the time of searching the rows.
+        The searched ids are in `latest_calls` and `latest_turns`.
         """
         if not self._segments:
             return
@@ -195,7 +194,7 @@ class BuildingSegments:
             self._con.execute(f"CREATE OR REPLACE TEMP TABLE pulled_{table} AS {rows}")
 
     def _own(self, segment: Segment) -> Segment:
-        """Copy a segment file, unless this load has already copied it."""
+        """Copy a segment file unless this load has already copied it."""
         if segment.number in self._changed:
             return self._segments[segment.number]
         own = replace(segment, name=new_name())
@@ -214,8 +213,7 @@ class BuildingSegments:
         """Move the fact rows to segment files if the rows take over `SEAL_AT` bytes. Return whether rows
         moved.
 
-        The rows are copied, so the new files contain no deleted rows. Deleted rows still take space in the
-        main file, so the caller must rewrite the main file.
+        Deleted rows still take space in the main file, so the caller must rewrite the main file.
         """
         if self._building.stat().st_size <= SEAL_AT:
             return False
@@ -323,7 +321,7 @@ def next_number(con: Connection) -> int:
 
 
 def new_name() -> str:
-    """Return a new name for a segment file."""
+    """Return an unused name for a segment file."""
     return f"seg-{token_hex(6)}.duckdb"
 
 

@@ -39,8 +39,7 @@ write-ahead log.
 def connect_for_building(path: Path) -> Connection:
     """Open a connection to the store file being built, without a write-ahead log.
 
-    Nobody reads the file after a crash, so DuckDB does not wait for the disk. The file is flushed once before
-    it is published.
+    DuckDB does not wait for the disk. The file is flushed once before it is published.
     """
     settings: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": MEMORY_LIMIT,
@@ -55,21 +54,18 @@ def connect_for_building(path: Path) -> Connection:
 
 
 def share_memory(con: Connection, *, beside_workers: bool) -> None:
-    """Set DuckDB's memory limit. `beside_workers` sets the lower limit for loads with workers."""
+    """Set DuckDB's memory limit. With `beside_workers`, it is lower, because workers also need memory."""
     con.execute(f"SET memory_limit = '{MEMORY_BESIDE_WORKERS if beside_workers else MEMORY_LIMIT}'")
 
 
 def has_rows(con: Connection, *sources: str) -> bool:
-    """Return whether one of these sources has a row. A source is a table, with joins and conditions.
-
-    A query with EXISTS would take twice as long to plan.
-    """
+    """Return whether one of these sources has a row. A source is a table, with joins and conditions."""
     query = " UNION ALL ".join(f"(SELECT 1 FROM {source} LIMIT 1)" for source in sources)  # noqa: S608 - our own names
     return bool(con.execute(query).fetchall())
 
 
 def use_threads(con: Connection, *, many: bool) -> None:
-    """Run statements on all cores, or on one thread.
+    """Let DuckDB execute statements on all cores, or on one thread.
 
     If there are few rows, one thread takes 25 % less processor time.
     """
@@ -84,7 +80,7 @@ _ARROW: Mapping[str, pa.DataType] = {
 
 
 GENERATED = ("arguments",)
-"""Columns of `tool_calls` that DuckDB generates from others."""
+"""Columns of `tool_calls` that DuckDB computes from other columns."""
 
 
 def arrow_schemas(con: Connection, tables: Iterable[str]) -> dict[str, pa.Schema]:
@@ -107,7 +103,7 @@ COPY = "clean"
 def copy_database(con: Connection, catalog: str, path: Path) -> None:
     """Write all rows of an attached file into a new file. Deleted rows are not written.
 
-    Raises StoreError when rows are missing, because the caller may delete the old file afterwards.
+    Raises StoreError when rows are missing in the new file.
     """
     con.execute(f"CHECKPOINT {catalog}")
     attach_file(con, str(path), COPY, WITHOUT_LOG)

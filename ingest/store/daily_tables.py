@@ -1,7 +1,8 @@
 """Describes the tables of daily sums: whether each column is a key, is added up, or has extremes.
 
 A script in `rollups` selects each table's rows for the days in `touched_days`, from the views that
-`settling/rollup.py` makes. Rows with `is_before` are what the changed sessions contributed before the load.
+`settling/rollup.py` makes. Rows with `is_before` are what the changed sessions added to the sums before the
+load.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _SAME_DAY = {False: "d.day = c.day", True: "d.day IS NULL AND c.day IS NULL"}
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """Columns for which a group keeps the smallest or largest values. Rows are compared by these columns in
+    """Columns of which the smallest or the largest values are kept. Rows are compared by these columns in
     order.
     """
 
@@ -32,7 +33,7 @@ class Extreme:
 class Counted:
     """The rows that a script counts.
 
-    If the aggregate `number` over the view `facts` is 0, the script has no rows.
+    If the aggregate `number` over the view `facts` is 0, the script returns no rows.
     """
 
     facts: str
@@ -43,9 +44,9 @@ class Counted:
 class DailyTable:
     """A table of daily sums. Columns that are not named here are added up.
 
-    A row is removed when its column `counts` is 0. `groups` are list columns parallel to `group_ids`. A group
-    is in the lists if its value in the last list is above 0. `order` sorts the rows of a day. `counted` is
-    None if every load adds rows.
+    A row is removed when its column `counts` is 0. `groups` are list columns parallel to `group_ids`. The
+    lists contain only groups whose value in the last list is above 0. `order` sorts the rows of a day. If
+    `counted` is None, every load adds rows.
     """
 
     name: str
@@ -57,7 +58,9 @@ class DailyTable:
     counted: Counted | None = None
 
     def script(self) -> str:
-        """Return the query for the rows of the days in `touched_days`, both before and after the load."""
+        """Return the query for the table's rows of the days in `touched_days`, both before and after the
+        load.
+        """
         return read_script(f"rollups/{self.name.removeprefix('daily_')}.sql")
 
     def delete_days(self) -> str:
@@ -75,7 +78,7 @@ class DailyTable:
     def note_change(self, *, has_before: bool) -> str:
         """Return the statement that stores the script's rows in the temporary table `change`.
 
-        Rows that are equal before and after the load are left out.
+        Rows that the load does not change are left out.
         """
         query = self.script()
         if has_before:
@@ -110,8 +113,8 @@ class DailyTable:
                 THEN INSERT ({", ".join(columns)}) VALUES ({_prefixed("c", columns)})"""  # noqa: S608
 
     def sum_month(self, columns: Sequence[str], rows: str) -> str:
-        """Return the query that adds up the days of a month. It has one row for each combination of the other
-        keys.
+        """Return the query that adds up the days of a month. It has one row for each combination of the keys
+        except the day.
 
         `columns` are the columns of the table. `rows` is the query for the days. The day of each result row
         is the first of the month.
@@ -129,8 +132,7 @@ class DailyTable:
     def _with_groups(self, cells: str, rows: str) -> str:
         """Return the query for `cells` with the group lists.
 
-        A row number replaces the key columns while the lists are added up. In a single query, DuckDB would
-        copy and compare all key columns fifty times.
+        In a single query without row numbers, DuckDB would copy and compare all key columns fifty times.
         """
         if not self.groups:
             return cells
@@ -157,11 +159,13 @@ class DailyTable:
             FROM cells LEFT JOIN lists USING (number)"""  # noqa: S608 - our own names
 
     def find_lost(self) -> str:
-        """Return the query that tells whether the extreme value of any key in `change` may be lost."""
+        """Return the query that tells whether any key in `change` may have lost its extreme value."""
         return f"SELECT EXISTS ({self._lost_keys()})"
 
     def note_lost(self) -> str:
-        """Return the statements that add the keys with a lost extreme to the temporary table `lost_…`."""
+        """Return the statements that add keys to the temporary table `lost_…` if their extreme value may be
+        lost.
+        """
         keys = self._lost_keys()
         return f"""
             CREATE TEMP TABLE IF NOT EXISTS lost_{self.name} AS FROM ({keys}) LIMIT 0;
@@ -241,7 +245,7 @@ def _largest(extreme: Extreme) -> list[str]:
 
 
 def _is_worse(extreme: Extreme) -> str:
-    """Return the condition that the load removed the extreme of a key or made it less extreme."""
+    """Return the condition that is true if the load removed the extreme of a key or made it less extreme."""
     (name, *others) = extreme.columns
     value = f"row({', '.join(extreme.columns)})" if others else name
     before, after = (f"any_value({value}) FILTER ({side})" for side in ("is_before", "NOT is_before"))

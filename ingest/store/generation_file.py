@@ -139,12 +139,14 @@ class GenerationBuilder:
         self.has_migrated = True
 
     def leave_memory(self, to_workers: bool) -> None:
-        """Set DuckDB's memory limit. `to_workers` sets the lower limit for loads with workers."""
+        """Set DuckDB's memory limit. With `to_workers`, the limit is lower because worker processes also need
+        memory.
+        """
         with explain_duckdb_errors(self._path):
             share_memory(self._con, beside_workers=to_workers)
 
     def use_all_cores(self) -> None:
-        """Run the next statements on all cores if there are many rows."""
+        """Let DuckDB execute the next statements on all cores if there are many rows."""
         with explain_duckdb_errors(self._path):
             use_threads(self._con, many=True)
 
@@ -176,10 +178,7 @@ class GenerationBuilder:
                 self._con.execute(f"DELETE FROM {table} WHERE file_id = ?", [file_id])  # noqa: S608 - our own names
 
     def drop_quotes(self, file_ids: Sequence[int]) -> None:
-        """Remove the quoted text of rejects in these files.
-
-        The files contain sessions that will be deleted.
-        """
+        """Remove the quoted text of unreadable lines in these files."""
         if file_ids:
             self._change(
                 "UPDATE rejects SET snippet = '', reason = 'not quoted: sessions of the file are forgotten' "
@@ -190,8 +189,8 @@ class GenerationBuilder:
     def mark_replaced(self, file_ids: Mapping[int, int | None], removed: Collection[int] = ()) -> None:
         """Mark these files as replaced, so that `settle` removes their rows.
 
-        `file_ids` maps each file to the file that was read instead, or to None. `removed` are the files whose
-        old content --replace removes.
+        `file_ids` maps each replaced file to the file that was read instead, or to None. `removed` are the
+        files whose old content --replace removes.
         """
         if not file_ids:
             return
@@ -287,8 +286,8 @@ class GenerationBuilder:
     def run_figures(self) -> dict[str, int]:
         """Return counts of the latest load by name.
 
-        The names are `rejects`, `duplicates` (calls), `judged` (calls), and the failure stages. For each
-        stage, failed calls are counted.
+        The names are `rejects`, `duplicates` (calls), `judged` (calls), and the failure stages, each with its
+        number of failed calls.
         """
         with explain_duckdb_errors(self._path):
             return dict(run_script(self._con, "figures.sql").fetchall())
@@ -301,7 +300,8 @@ class GenerationBuilder:
     def count_redacted_calls(self) -> list[tuple[str, int, int]]:
         """Return the sources for which the latest load redacted calls.
 
-        Each source comes with its title, the number of redacted calls, and the number of all calls.
+        Each source comes with its title, the number of redacted calls, and the number of all calls of the
+        source.
         """
         with explain_duckdb_errors(self._path):
             return run_script(self._con, "redacted_calls.sql").fetchall()
@@ -312,7 +312,7 @@ class GenerationBuilder:
             return find_newest_time(self._con, "stored_sessions", files)
 
     def narrow_search(self) -> None:
-        """Restrict `searched_…` to the files that may contain the searched ids. See `BuildingSegments`."""
+        """Restrict the views `searched_…` to files that may have the searched ids. See `BuildingSegments`."""
         with explain_duckdb_errors(self._path):
             self._segments.narrow_search()
 
@@ -337,19 +337,19 @@ class GenerationBuilder:
             self._months.pull_days(query)
 
     def pull_sums(self, table: str, condition: str) -> None:
-        """Move months into the main file: those for which a row of `table` meets the condition."""
+        """Move months back into the main file if a row of `table` in the month meets the condition."""
         with explain_duckdb_errors(self._path):
             self._months.pull_rows(table, condition)
 
     def drop_unused(self) -> None:
-        """Remove prompts, prompt texts and tool definitions that no stored row refers to."""
+        """Remove prompts, contents of prompts and tool definitions to which no stored row refers."""
         with self.open_transaction("unused") as con:
             run_script(con, "unused.sql")
 
     def rewrite(self) -> None:
         """Copy all remaining rows into new files, which replace the present files. Close the connection.
 
-        The new files contain no bytes of deleted rows.
+        No bytes of deleted rows remain.
         """
         self._checkpoint()
         with explain_duckdb_errors(self._path):
@@ -387,7 +387,7 @@ class GenerationBuilder:
             self._con.close()
 
     def make_room(self, most: int) -> None:
-        """Run a checkpoint when the rows that wait in memory take more than `most` bytes."""
+        """Make a checkpoint when the rows that wait in memory take more than `most` bytes."""
         self._unmeasured = 0
         if self._fetch_number(WAITING) > most:
             self._checkpoint()
@@ -415,7 +415,7 @@ class GenerationBuilder:
 
     @contextmanager
     def open_transaction(self, step: str) -> Iterator[Connection]:
-        """Open a transaction and yield the connection for the caller's statements.
+        """Begin a transaction and yield the connection for the caller's statements.
 
         `step` is passed to `on_write`.
         """

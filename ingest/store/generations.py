@@ -1,7 +1,7 @@
 """The files of a store folder: the lock, the published store file, and the store file being built.
 
-`CURRENT` names the published store file. It is replaced atomically as the last step. A store file gets its
-final name when it is complete and on disk. After that it never changes.
+`CURRENT` names the published store file. `CURRENT` is replaced atomically as the last step. A store file gets
+its final name when it is complete and on disk, and never changes after that.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ _BESIDE = re.compile(
 _COPY_PIECE = 16 * 1024 * 1024  # bytes; copying in small pieces does not increase the memory of a load
 
 OnWrite = Callable[[str], None]
-"""Called with the step's name before each write that must survive a crash. Tests kill the process at these
-points.
+"""Function that is called with the step's name before each write. Tests kill the process at these points.
 """
 
 
@@ -47,11 +46,11 @@ Patience = Callable[[str], bool]
 
 
 def ignore_write(_step: str) -> None:
-    """Do nothing. This is the `OnWrite` function of loads outside tests."""
+    """Do nothing. Loads outside tests use this function as `OnWrite`."""
 
 
 def do_not_wait(_who: str) -> bool:
-    """Return False. This is the `Patience` function of a caller that does not wait for the lock."""
+    """Return False. A caller that does not wait for the lock uses this function as `Patience`."""
     return False
 
 
@@ -121,15 +120,14 @@ class StoreFolder:
         return self.path / "shared"
 
     def remove_shared_rows(self) -> None:
-        """Remove the shared rows from the store's folder, because later loads do not need them."""
+        """Remove the shared rows from the store's folder."""
         shutil.rmtree(self.shared_rows_path, ignore_errors=True)
 
     def publish(self, *, alone: bool = False, at_least: int = 0) -> str:
         """Publish the finished store file and return its name.
 
         `at_least` is the smallest number that the file may get. With `alone`, all earlier store files are
-        removed, even if the process is killed. For this, one number is skipped: `sweep` keeps only the file
-        with the preceding number, and no such file exists.
+        removed, even if the process is killed.
         """
         if self._wal_path(self.building_path).exists():
             raise StoreError(
@@ -175,7 +173,8 @@ class StoreFolder:
     def sweep(self) -> None:
         """Remove files of killed loads and unused store files. Restore a missing CURRENT.
 
-        The store file before the published file stays, because a reader may be about to open it.
+        The store file before the published file stays, because a reader may be about to open the earlier
+        file.
         """
         with explain_os_errors(self.path):
             # With a shared store, a complete file may be unpublished, so CURRENT is not restored from it.
@@ -194,7 +193,7 @@ class StoreFolder:
     def _remove_segments(self) -> None:
         """Remove the segment files that no store file names.
 
-        Remove no file when a store file is unreadable.
+        If a store file is unreadable, remove nothing.
         """
         present = {path.name for path in self.path.iterdir() if SEGMENT.fullmatch(path.name)}
         if not present:
@@ -300,10 +299,9 @@ def check_store_place(store_dir: Path) -> None:
 
 
 def prepare_store(store_dir: Path) -> None:
-    """Turn a folder into an empty store, unless the folder is a store already. Raises StoreError.
+    """Turn a folder into an empty store unless the folder is a store already. Raises StoreError.
 
-    The lock file marks a folder as a store. Only the owner may enter a new folder. The mode of an existing
-    folder stays.
+    Only the owner may enter a new folder. The mode of an existing folder stays.
     """
     check_store_place(store_dir)
     with explain_os_errors(store_dir):

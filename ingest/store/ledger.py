@@ -30,7 +30,7 @@ class ReadWith:
     """The options of a load that affected how a file was read.
 
     `tools` is the hash of the given tool definitions, or None. `cut_at` is the longest allowed line in bytes.
-    It is None when no line was longer. `privacy` describes the removed texts
+    It is None when no line was longer. `privacy` describes which data was removed
     (`ingest.privacy.configuration`). It is None when nothing was removed. `facts` are the facts about the
     file that are not in its content (`ingest.sessions.path_facts.PathFacts.to_json`).
     """
@@ -63,9 +63,9 @@ class LedgerRow:
 
     `size` is the length of the content in bytes. `fingerprint` is a hash of the content, or None when nothing
     was read. `head` is a hash of the first bytes of the content. `foreign` is the kind of a rejected file
-    that is not a log. The version `refused_by` judged this (`reader_version` in `planning.change_detection`).
-    A row with the status EARLIER is found only by its content, because its name now belongs to the file's new
-    content.
+    that is not a log. `refused_by` is the version that rejected the file (`reader_version` in
+    `planning.change_detection`). A row with the status EARLIER is found only by its content, because its name
+    now belongs to the file's new content.
     """
 
     file_id: int
@@ -108,7 +108,7 @@ class LedgerCopy:
 
 
 class _LedgerIndex(Generic[Key]):
-    """Rows of the ledger by a property of their content. The index is built at the first look-up."""
+    """Rows of the ledger by a property of their content."""
 
     def __init__(self, key: Callable[[LedgerRow], Key | None]) -> None:
         self._key = key

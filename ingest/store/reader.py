@@ -173,7 +173,7 @@ def read_newest_time(generation: Path, files: Sequence[int]) -> datetime | None:
 
 
 def find_newest_time(con: Connection, sessions: str, files: Sequence[int]) -> datetime | None:
-    """Return the same as `read_newest_time`, but read it from the table or view `sessions`."""
+    """Return the same as `read_newest_time`, from the table or view `sessions`."""
     query = (
         f"SELECT max(coalesce(ended_at, started_at)) FROM {sessions} WHERE file_id IN (SELECT unnest(?)) "  # noqa: S608
         "AND coalesce(ended_at, started_at) < ?"
@@ -185,8 +185,8 @@ def find_newest_time(con: Connection, sessions: str, files: Sequence[int]) -> da
 def count_calls_of_other_parsers(generation: Path, parser_version: str | None) -> int:
     """Return the number of calls that another version of the parser judged. Raises StoreError.
 
-    If `parser_version` is None, count the calls that any version judged. Calls without stored texts do not
-    count, because they cannot be judged again.
+    If `parser_version` is None, count the calls that any version judged. Calls whose arguments are no longer
+    stored do not count.
     """
     with open_generation(generation) as con:
         row = con.execute(_OF_OTHER_PARSERS, [parser_version]).fetchone()
@@ -214,7 +214,8 @@ def read_model_names(generation: Path) -> list[ModelName]:
 def read_aliases(generation: Path) -> tuple[set[str], set[tuple[str, str, str]]]:
     """Return the model names in a store file, and their aliases.
 
-    An alias has a name, the model under which the name is counted, and the rule. Raises StoreError.
+    An alias has a name, the model under which calls with this name are counted, and the rule. Raises
+    StoreError.
     """
     with open_generation(generation) as con:
         names = {name for (name,) in con.execute(_KNOWN_NAMES).fetchall()}
@@ -256,7 +257,7 @@ def find_segments(generation: Path) -> Sequence[str]:
 def open_generation(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a read-only connection to a published store file.
 
-    A DuckDB error in the block is raised as StoreError, because the file is damaged.
+    DuckDB errors in the block are raised as StoreError.
     """
     try:
         with connect_read_only(generation, {}) as con:

@@ -1,7 +1,6 @@
-"""Judges stored calls and turns again, from the texts in the store.
+"""Judges stored calls and turns again, from the content in the store.
 
-Only rows that change are written. Turns are read in batches. The texts of a batch have a limited total
-length.
+Only rows that change are written. Turns are read in batches with a limited total length of their content.
 """
 
 from __future__ import annotations
@@ -71,9 +70,9 @@ def reassess_turns(
 ) -> int:
     """Judge the turns in the temporary table `wanted` (turn_id) again. Return the number of changed calls.
 
-    Turns without stored texts keep their judgement. `failures` are the rules for results whose content
-    reports a failure. `catalog` replaces the definitions of --tools. If `catalog` is None, the earlier
-    definitions are kept.
+    Turns whose content is no longer stored keep their judgement. `failures` are the rules for results whose
+    content reports a failure. `catalog` replaces the definitions of --tools. If `catalog` is None, the
+    earlier definitions are kept.
     """
     with building.open_transaction("queue") as con:
         con.execute(_KEEP_JUDGEMENT)
@@ -193,7 +192,7 @@ class ReassessedBatch:
         )
 
     def _fit_to_columns(self, table: str, rows: list[Row], columns: Sequence[str] = ()) -> list[Row]:
-        """Return the rows in the form in which they would be read back from the store.
+        """Return the rows as they would be read back from the store.
 
         A value that does not fit its column becomes NULL.
         """
@@ -218,9 +217,9 @@ def _call_key(row: Row) -> tuple[Any, ...]:
 
 
 def _findings_by_call(findings: Iterable[Row]) -> dict[tuple[Any, ...], list[str]]:
-    """Return the diagnostics of each call as sorted texts, for comparison.
+    """Return the diagnostics of each call as sorted strings, for comparison.
 
-    If a file contains a call twice, the diagnostics of the call are in the list twice.
+    If a file contains a call twice, the list contains the call's diagnostics twice.
     """
     rows_by_call: dict[tuple[Any, ...], list[str]] = {}
     for row in findings:

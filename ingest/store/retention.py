@@ -1,4 +1,4 @@
-"""Removes texts and rows that are older than a store's limits from the store file being built.
+"""Removes content and rows that are older than a store's limits from the store file being built.
 
 The limits are days in `store_info`. Loads also apply the limits, so that old logs restore nothing. Daily sums
 stay. The sums of days before `facts_before` are never recomputed.
@@ -34,9 +34,9 @@ _REMEMBER = "UPDATE store_info SET text_before = ?, facts_before = ?"
 
 @dataclass(frozen=True, slots=True)
 class StoreLimits:
-    """The days (UTC) before which texts and rows are removed. The last event of a session counts.
+    """The days (UTC) before which message content and rows are removed. The last event of a session counts.
 
-    A limit of None removes nothing.
+    If a limit is None, nothing is removed for it.
     """
 
     text_before: date | None
@@ -100,7 +100,7 @@ def remove_found(building: GenerationBuilder, limits: StoreLimits) -> None:
 def hold_to_limits(building: GenerationBuilder) -> int:
     """Remove loaded data that is older than the store's limits. Return the number of affected sessions.
 
-    The daily sums use the texts, so call this after the daily sums are computed.
+    Call this after the daily sums are computed, because the sums depend on the removed content.
     """
     limits = stored_limits(building)
     if not limits.is_set:

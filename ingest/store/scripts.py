@@ -1,4 +1,4 @@
-"""Reads and runs the SQL scripts in this module's folder."""
+"""Reads and executes the SQL scripts in this module's folder."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _parsed: dict[str, list[Any]] = {}
 
 @cache
 def read_script(name: str) -> str:
-    """Return the text of an SQL script: one statement, or several statements without parameters."""
+    """Return the content of an SQL script: one statement, or several statements without parameters."""
     return (_FOLDER / name).read_text("utf-8")
 
 
 def run_script(con: Connection, name: str, values: Values = None) -> Connection:
-    """Run an SQL script. `values` are the parameters of its only statement."""
+    """Execute an SQL script. A script with `values` (parameters) must have exactly one statement."""
     return run_often(con, read_script(name), values)
 
 
 def run_often(con: Connection, sql: str, values: Values = None) -> Connection:
-    """Run SQL that this process will run again. Return the connection with the last result.
+    """Execute SQL that this process will execute again. Return the connection with the last result.
 
-    The text is parsed only once, because parsing takes a tenth of the time of a small load.
+    The SQL is parsed only once, because parsing takes a tenth of the time of a small load.
     """
     statements = _parsed.get(sql)
     if statements is None:

@@ -2,7 +2,8 @@
 
 A store file has all tables. Rows of earlier loads may be in segment files: DuckDB files with only fact
 tables, listed in the table `segments`. Daily sums of an old month, with the month's totals, may also be in a
-segment file. Readers attach all files to one database in memory, in which each table is a view.
+segment file. Readers attach all files to one database in memory, in which each table is a view over the
+files.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Config = Mapping[str, str | bool | int | float | list[str]]
 Columns = Sequence[tuple[str, str]]
 """The columns of a table: names and types."""
 SelectList = Callable[[str, Columns], str]
-"""Returns the text between SELECT and FROM for a table, from its name and columns."""
+"""Returns the SQL between SELECT and FROM for a table, from its name and columns."""
 
 FACT_TABLES = ("sessions", "turns", "tool_calls", "diagnostics", "step_texts")
 """The fact tables, whose rows may be in segment files."""
@@ -76,10 +77,7 @@ class Segment:
 
 
 def read_segments(con: Connection, catalog: str) -> Sequence[Segment]:
-    """Return the segments that an attached store file names.
-
-    An older version of the store has no segments.
-    """
+    """Return the segments that an attached store file names."""
     try:
         rows = con.execute(_NAMED.format(catalog=catalog)).fetchall()
     except duckdb.CatalogException:
@@ -171,7 +169,7 @@ def _view_months(con: Connection, table: str, shown: str, months: Mapping[int, s
 
 
 def name_table(table: str) -> str:
-    """Return the full name of a table for readers. The name does not depend on the file that contains the
+    """Return the full name of a table for readers. The name is the same for every file that contains the
     table.
     """
     return f"{_PARTS}.{table}" if table == IDS or table.startswith("monthly_") else table
@@ -180,8 +178,8 @@ def name_table(table: str) -> str:
 def narrow_facts(cursor: Connection, sql: str, first_day: date, last_day: date) -> None:
     """Restrict a cursor to segments that may have rows of these days, in the tables that `sql` names.
 
-    Planning a query takes 0.8 ms for each segment and each mention of a fact table. Other cursors see all
-    segments. Rows in the main file are always included.
+    Planning a query takes 0.8 ms for each segment and each mention of a fact table. Rows in the main file are
+    always included.
     """
     numbers = [number for (number,) in cursor.execute(_OVERLAPPING, [last_day, first_day]).fetchall()]
     for table in FACT_TABLES:
@@ -239,11 +237,7 @@ def _union_views(names: Iterable[str]) -> str:
 
 
 def view_stored_facts(con: Connection) -> None:
-    """Make the missing views `stored_…` of fact tables and of sums that are searched.
-
-    Only searches of the whole store read these views, for example a search for affected sessions or whole
-    days.
-    """
+    """Make the missing views `stored_…` of fact tables and of sums tables."""
     for table in (*FACT_TABLES, *SEARCHED_SUMS):
         con.execute(f"CREATE TEMP VIEW IF NOT EXISTS stored_{table} AS FROM {table}")
 
@@ -273,8 +267,8 @@ def is_of_object_store(error: duckdb.Error) -> bool:
 
 
 def named_segments(generations: Iterable[Path]) -> set[str] | None:
-    """Return the names of the segment files that these store files name. Return None when a store file is
-    unreadable.
+    """Return the names of the segment files that these store files name. If a store file is unreadable,
+    return None.
     """
     names: set[str] = set()
     for path in generations:

@@ -1,7 +1,6 @@
 """Rebuilds turns from their rows in `turns` and `tool_calls`, so that the turns can be judged again.
 
-The stored texts replace the log: raw arguments, messages of the agent, definitions. Of steps, only the
-numbers are stored. The end of a turn is read from the turn's row.
+The stored content replaces the log: raw arguments, messages of the agent, definitions.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ class StoredTurn:
 
 
 class StoredDefinitions:
-    """The definitions for judging stored calls, as sets of definitions for `OpenTurn.judge`.
+    """The definitions for judging stored calls, as sets for `OpenTurn.judge`.
 
     `definitions` are the stored definitions by id. `catalog` replaces the definitions of --tools. If
     `catalog` is None, the earlier definitions are kept.
@@ -84,7 +83,7 @@ class StoredDefinitions:
         return self._places[key]
 
     def find_id(self, definition: ToolDefinition | None) -> str | None:
-        """Return the `definition_id` of a definition of one of `sets`."""
+        """Return the `definition_id` of a definition in one of `sets`."""
         if definition is None:
             return None
         if id(definition) not in self._ids:
@@ -108,8 +107,7 @@ def restore_turns(
 ) -> list[StoredTurn]:
     """Return the turns with one turn id. Each copy is a turn, and all parts of a split turn are one turn.
 
-    `parts` are the rows of `turn_parts` by position, as they were before the parts were joined. A row whose
-    position is not in `parts` is a copy.
+    `parts` are the rows of `turn_parts` by position. A row whose position is not in `parts` is a copy.
     """
     pieces = assign_calls(turns, calls)
     spread = [piece for piece in pieces if row_place(piece[0]) in parts]

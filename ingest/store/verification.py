@@ -10,7 +10,7 @@ _LISTED = 5
 
 
 def compare_all_counts(con: Connection) -> str | None:
-    """Return the differences in the whole store as a text. Return None when there are no differences."""
+    """Return the differences in the whole store as a string. Return None when there are no differences."""
     view_stored_facts(con)
     return _compare_counts(con, "verify_all.sql")
 

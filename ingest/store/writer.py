@@ -19,7 +19,7 @@ BATCH_BYTES = 32 * 1024 * 1024
 class FactWriter:
     """Writes all rows of a load, in batches.
 
-    `unfit` counts, by file id, the values that fit no column.
+    `unfit` has, by file id, the number of values that do not fit their column.
     """
 
     def __init__(self, folder: StoreFolder, first_file_id: int) -> None:
@@ -114,7 +114,9 @@ class FactWriter:
 
 
 class PendingTables:
-    """Arrow tables that wait to be written, by table name, and rejects for values that did not fit."""
+    """Arrow tables that wait to be written, by table name, and rejects for values that do not fit their
+    column.
+    """
 
     def __init__(self) -> None:
         self._tables: dict[str, list[pa.Table]] = {}
@@ -130,12 +132,12 @@ class PendingTables:
         self._unfit += unfit
 
     def begin_file(self) -> None:
-        """Remember where the rows of the next file begin. `take_back_file` uses these positions."""
+        """Remember where the rows of the next file begin, for `take_back_file`."""
         self._marks = {name: len(some) for name, some in self._tables.items()}
         self._unfit_mark = len(self._unfit)
 
     def take_back_file(self) -> None:
-        """Discard all tables and rejected records that were added since `begin_file`."""
+        """Discard all tables and rejects that were added since `begin_file`."""
         for name, some in self._tables.items():
             del some[self._marks.get(name, 0) :]
         del self._unfit[self._unfit_mark :]

@@ -27,10 +27,10 @@ _SPREAD = "is a session in many files, which cannot be put together in a compres
 
 @dataclass(slots=True)
 class ExpandedFiles:
-    """The logs to load, and the ledger rows to remove or rename.
+    """The logs to load, and the ledger rows to change.
 
-    `turned` are rows to remove. Their files were loaded as logs but are archives now. `veiled` are rows with
-    the new names that the privacy rules require.
+    `turned` are rows to remove, because their files were loaded as logs but are archives now. `veiled` are
+    rows with the new names that the privacy rules require.
     """
 
     logs: list[LogFile] = field(default_factory=list)

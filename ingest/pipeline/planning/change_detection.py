@@ -43,7 +43,7 @@ class ReadOptions:
 
     `tools` is a hash of the tool definitions of --tools, or None when none were given. `max_line` is the
     longest line to read, in bytes. `form` is the name of the format for all files. If `form` is None, the
-    format of each file is recognised. `privacy` describes what is removed from texts. If `privacy` is None,
+    format of each file is recognised. `privacy` describes which data is removed. If `privacy` is None,
     nothing is removed. `naming` finds facts in paths.
     """
 
@@ -54,7 +54,7 @@ class ReadOptions:
     naming: Naming = NO_RULES
 
     def read_with(self, *, cut: bool, facts: PathFacts) -> ReadWith:
-        """Return the options that affected how a file was read, for the ledger.
+        """Return the options that affected how a file was read.
 
         `cut` is True when a line was longer than `max_line`. `facts` are the facts about the file.
         """
@@ -85,7 +85,8 @@ class ReadOptions:
         return self.facts_of(row.name, row).mapping != past.mapping
 
     def sees_more_than(self, past: ReadWith) -> bool:
-        """Return True when reading a file again could add data that `past` lacks, or must remove data.
+        """Return True when these options could add data to a file that was read with `past`, or must remove
+        data.
 
         If only `past` had tool definitions, reading the file again adds no data.
         """
@@ -113,7 +114,7 @@ class ChangeDecision:
 
     `known` is the row for the content that the file continues, replaces or repeats. For content under a new
     name, it is the row with the old name. For a new file, it is None. `left` is the row for the file's
-    previous content, if it is a different row.
+    previous content, if this is another row.
     """
 
     change: Change
@@ -124,9 +125,7 @@ class ChangeDecision:
 def sort_safely(files: Iterable[LogFile], ledger: Ledger) -> list[LogFile]:
     """Return the files in the order of reading. Files with known names come first.
 
-    After a log rotation, old content may have a new name, and its old name may have new content. The old name
-    must leave the ledger first. Members of an archive stay in the archive's order, because a compressed
-    archive can only be read forward.
+    Members of an archive stay in the archive's order, because a compressed archive can only be read forward.
     """
 
     def key(log_file: LogFile) -> tuple[bool, str, int]:
@@ -180,7 +179,7 @@ def select_facts(facts: PathFacts, form: str | None) -> PathFacts:
 def reader_version() -> str:
     """Return a hash of the versions of Callgauge and third-party formats, and of the names of all formats.
 
-    When the hash changes, a format may read rejected files, so they are checked again.
+    When the hash changes, rejected files are checked again.
     """
     known = [f"{name} {distribution_of(form) or ''}".strip() for name, form in formats().items()]
     return blake2b(" ".join([CALLGAUGE_VERSION, *known]).encode(), digest_size=8).hexdigest()
@@ -204,8 +203,8 @@ def is_still_foreign(log_file: LogFile, row: LedgerRow, options: ReadOptions) ->
 def looks_the_same(log_file: LogFile, row: LedgerRow | LedgerCopy) -> bool:
     """Return True when size and time show that a file has the content of the row.
 
-    Return False for a member that was cut off with its archive. Its size and time are the same in the whole
-    archive, so they prove nothing.
+    Return False for a member that was cut off with its archive, because the complete member has the same size
+    and time.
     """
     was_cut_member = log_file.archive is not None and isinstance(row, LedgerRow) and row.is_cut_off
     return log_file.seen.is_telling and row.outside.seen == log_file.seen and not was_cut_member
@@ -229,16 +228,17 @@ def has_what_it_lacked(log_file: LogFile, row: LedgerRow) -> bool:
 def begins_like(log_file: LogFile, row: LedgerRow) -> bool:
     """Return True when a file begins with the first bytes of a row's content. Raises OSError.
 
-    Such a file has probably grown. Only reading the file can confirm this.
+    Such a file has probably grown, but only reading the file can confirm this.
     """
     looked_at = min(HEAD, row.size)
     return compute_prefixes(log_file, [looked_at]).get(looked_at) == row.head
 
 
 def _find_continued_row(log_file: LogFile, known_row: LedgerRow | None, ledger: Ledger) -> LedgerRow | None:
-    """Return the row of an earlier content with which the file begins. Return None when there is no such row.
+    """Return the ledger row whose content is the beginning of the file. Return None when there is no such
+    row.
 
-    A log usually grows before it is rotated. This search finds the grown log under its new name.
+    This finds a log that grew and was then renamed.
     """
     rows = [row for row in ledger.earlier_rows() if row.fingerprint is not None and row.size]
     if not rows or not log_file.place.can_reopen or log_file.archive is not None:
@@ -293,7 +293,7 @@ def _row_still_exists(row: LedgerRow) -> bool:
 def is_likely_read(
     log_file: LogFile, ledger: Ledger, options: ReadOptions, again: Collection[str] = ()
 ) -> bool:
-    """Return True when a load will probably read the file. The load itself decides later.
+    """Return True when a load will probably read the file.
 
     Return False when only reading could decide, for example for a file that may be a copy. `again` are names
     of files that are always read.
@@ -322,18 +322,18 @@ def is_likely_read(
 
 
 def make_archive_mark(archive: FileStamp, members: int, reader: str) -> str:
-    """Return a text that identifies the state of an archive whose members have all been read or refused.
+    """Return a string that identifies the state of an archive whose members have all been read or refused.
 
-    `members` is the number of members. `reader` is the version that read them. While the text stays the same,
-    the archive need not be opened.
+    `members` is the number of members. `reader` is the version that read the members. While the string stays
+    the same, the archive need not be opened.
     """
     return json.dumps([archive.size, archive.mtime_ns, archive.version, members, reader])
 
 
 def parse_archive_mark(mark: str) -> FileStamp:
-    """Return the archive's size, time and version from a text of `make_archive_mark`.
+    """Return the archive's size, time and version from a string of `make_archive_mark`.
 
-    If the text cannot be parsed, return an empty stamp, which no existing file has.
+    If the string cannot be parsed, return an empty stamp, which no existing file has.
     """
     try:
         size, mtime_ns, version, *_ = json.loads(mark)

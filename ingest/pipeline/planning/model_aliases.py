@@ -1,4 +1,4 @@
-"""Decides under which model a name is counted, because logs use many names for one model.
+"""Decides under which model a model name in a log is counted, because logs use many names for one model.
 
 The rules remove the host, the way of calling, spelling variants, and the date of a snapshot. If snapshots of
 a model differ, the date stays: `gpt-4o-2024-05-13` and `gpt-4o-2024-08-06` stay two models.
@@ -48,7 +48,7 @@ _LONGEST_CHAIN = 10  # largest number of aliases that are followed one after ano
 
 @dataclass(frozen=True, slots=True)
 class ModelAlias:
-    """A name that counts as another model. `rule` is the reason, in words that can follow "by"."""
+    """A model name that counts as another model. `rule` is the reason, in words that can follow "by"."""
 
     model_name: str
     model: str
@@ -56,12 +56,12 @@ class ModelAlias:
 
 
 def find_aliases(names: Iterable[str], settings: AliasSettings) -> list[ModelAlias]:
-    """Return an alias for each name that counts as another model."""
+    """Return an alias for each model name that counts as another model."""
     return [alias for name in sorted(set(names)) if (alias := find_alias(name, settings)) is not None]
 
 
 def find_alias(name: str, settings: AliasSettings) -> ModelAlias | None:
-    """Return the alias of a name. Return None when the name counts as itself."""
+    """Return the alias of a model name. Return None when the name counts as itself."""
     if not settings.enabled:
         return None
     model, rules = name, []

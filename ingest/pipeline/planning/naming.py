@@ -65,7 +65,7 @@ _SHORTEST_HASH = 6  # characters; a shorter prefix of a hash could match several
 class BadRuleError(Exception):
     """A pattern or a rule that cannot be used.
 
-    The message continues a sentence that begins with the place of the pattern or rule.
+    The message continues a sentence that begins with the position of the pattern or rule.
     """
 
 
@@ -116,9 +116,10 @@ _TABLES = ("path", "map", "aliases", "failures")
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """The rules of a load. The first rule that matches a path has priority over the facts for all files.
+    """The rules that find facts about the files of a load.
 
-    A mapping in the load's options (`mapped`) replaces the mapping of a rule.
+    The first rule that matches a path has priority over the facts for all files. A mapping in the load's
+    options (`mapped`) replaces the mapping of a rule.
     """
 
     rules: tuple[PathRule, ...] = ()
@@ -202,7 +203,7 @@ def _read_kept_aliases(path: Path) -> dict[str, str]:
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return a pattern as a regular expression that is searched in a path.
 
-    In a pattern, `{name}` and `*` match text within one file or folder name. `**` matches any number of
+    In a pattern, `{name}` and `*` match characters within one file or folder name. `**` matches any number of
     folders, `?` one character. A match begins at any folder and ends at the end of a name. Raises
     BadRuleError.
     """
@@ -235,7 +236,9 @@ def read_mapping(facts: PathFacts) -> RecordMapping | None:
 
 
 def check_mapping(paths: Any) -> PathFacts:
-    """Return field paths as a fact about files. Return None when there are no paths. Raises BadRuleError."""
+    """Return a mapping of field paths as a fact about files. Return None when there are no paths. Raises
+    BadRuleError.
+    """
     if not isinstance(paths, Mapping) or not all(isinstance(path, str) for path in paths.values()):
         raise BadRuleError('map needs lines such as messages = ".request.messages"')
     if not paths:
@@ -331,8 +334,8 @@ def _read_fields(listed: Any, name: str) -> frozenset[str]:
 def read_labels(path: Path | None) -> Mapping[str, str]:
     """Return users' names for prompts, by prompt id or by the first characters of a prompt text's hash.
 
-    If `path` is None, there are no names. Raises OptionError when the file has another form, or when a hash
-    is too short.
+    If `path` is None, return an empty result. Raises OptionError when the file is invalid, or when a hash is
+    too short.
     """
     if path is None:
         return {}

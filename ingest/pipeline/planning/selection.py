@@ -13,9 +13,10 @@ from ingest.time_ranges import read_moment
 
 
 def select_since(files: Sequence[LogFile], since: str | None) -> tuple[list[LogFile], int]:
-    """Return the files that changed at `since` or later. Also return the number of other files.
+    """Return the files that changed at `since` or later, and the number of older files.
 
-    `since` is a text as in `parse_moment`, or None to keep all files. Raises OptionError for an invalid time.
+    `since` is a time that `parse_moment` can parse, or None to keep all files. Raises OptionError for an
+    invalid time.
     """
     if since is None:
         return list(files), 0
@@ -34,7 +35,7 @@ def check_format_name(name: str | None) -> str | None:
 
 
 def parse_moment(since: str, now: datetime) -> int:
-    """Return the time of a `--since` text in nanoseconds since 1970. Raises OptionError."""
+    """Return the time that a `--since` option describes, in nanoseconds since 1970. Raises OptionError."""
     try:
         return int(read_moment(since, now).timestamp() * 1e9)
     except (ValueError, OverflowError, OSError) as problem:
@@ -44,7 +45,6 @@ def parse_moment(since: str, now: datetime) -> int:
 def is_since(log_file: LogFile, moment_ns: int) -> bool:
     """Return True when the file changed at `moment_ns` or later, or when the time of the file is unknown.
 
-    For a member of an archive, the time of the archive counts. The members' own times often come from another
-    machine.
+    For a member of an archive, the time of the archive counts.
     """
     return log_file.seen.mtime_ns == 0 or log_file.seen.mtime_ns >= moment_ns

@@ -1,7 +1,7 @@
 """Combines the tool definitions in the folder `tools` and in the files of `--tools` into one catalog.
 
-All files of the folder `tools` next to the store are read. This folder may contain other files, so a file
-without a tool only causes a note. In `--tools` such a file is an error.
+All files of the folder `tools` next to the store are read. In this folder, a file without a tool only causes
+a note. In `--tools`, a file without a tool is an error.
 """
 
 from __future__ import annotations

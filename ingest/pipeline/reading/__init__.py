@@ -1,1 +1,1 @@
-"""Reads one file: recognises the format, translates the records, and resumes when the file has grown."""
+"""Reads one file: recognises the format, translates the records, and continues after an earlier load."""

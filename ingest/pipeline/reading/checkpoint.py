@@ -1,8 +1,7 @@
 """The checkpoint of a large log. A later load resumes at the checkpoint, after the last complete line.
 
-The state of a reading is its translator, its session builder and its search for unread calls, pickled between
-two records. A store may come from another machine, so only plain values and classes of this project can be
-unpickled.
+The translator, the session builder and the search for unread calls are pickled between two records. A store
+may come from another machine, so only plain values and classes of this project can be unpickled.
 """
 
 from __future__ import annotations
@@ -61,9 +60,9 @@ class Checkpoint:
     The first `offset` bytes have the fingerprint `prefix`. `line` is the number of the next line. `state` is
     the pickled state.
 
-    `turns` and `places` list the rows that the resumed reading must write again, because they are newer than
-    the state. `turns` lists rows of turns, by session id, number and first line. `places` lists other rows,
-    by table and byte offset.
+    `turns` and `places` list the rows that the resumed reading must write again, because they were made after
+    `state`. `turns` lists rows of turns, by session id, number and first line. `places` lists rows of other
+    tables, by table and byte offset.
     """
 
     offset: int
@@ -74,7 +73,7 @@ class Checkpoint:
     places: tuple[tuple[str, int], ...] = ()
 
     def count_rows(self, table: str, rows: TableRows) -> Checkpoint:
-        """Return a copy of this checkpoint to which the given rows were added, in `turns` or `places`.
+        """Return a copy of this checkpoint whose `turns` or `places` also list the given rows.
 
         Rows of other tables are ignored.
         """
@@ -102,12 +101,14 @@ def skip_known_prefix(content: LogContent, begun: Checkpoint) -> bool:
 
 
 def state_version() -> str:
-    """Return the version of the code that makes states. A state of another version is ignored."""
+    """Return the version of the code that packs the state of reading a log. A state of another version is
+    ignored.
+    """
     return f"{STATE_VERSION}/{PARSER_VERSION}"
 
 
 def pack_state(translator: Translator, work: SessionBuilder, unread: UnreadCalls) -> bytes | None:
-    """Return the pickled and compressed state of a reading.
+    """Return the pickled and compressed state of reading a log.
 
     Return None when the state cannot be pickled, or is larger than `LARGEST`.
     """

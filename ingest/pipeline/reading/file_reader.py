@@ -164,9 +164,9 @@ class ReadJob:
     """A file to read.
 
     `begun` is the checkpoint of an earlier load. If `begun` is None, the whole file is read. If `quoting` is
-    False, rejects contain no text of the log. `facts` supply facts that are missing in the log. `known` is
-    the size in bytes and the fingerprint of the file's earlier content. It is None for a new file. `past` are
-    the sessions of the earlier content.
+    False, rejects contain nothing of the log's content. `facts` supply facts that are missing in the log.
+    `known` is the size in bytes and the fingerprint of the file's earlier content. It is None for a new file.
+    `past` are the sessions of the earlier content.
     """
 
     found: LogFile
@@ -424,7 +424,7 @@ class FileReader:
     def _keep_checkpoint(self, behind: LogLine | None) -> None:
         """Make a checkpoint at `behind`, the end of the last complete line.
 
-        No checkpoint is made for a small or compressed file, or when texts are redacted.
+        No checkpoint is made for a small or compressed file, or when the content is redacted.
         """
         if behind is None or self._content.packed or behind.offset < checkpoint.WORTH:
             return

@@ -1,7 +1,7 @@
-"""Explains which format reads a file and why the other formats do not.
+"""Explains which format reads a file and why all other formats do not.
 
-A format answers only yes or no. So the keys that a format looks up in the first objects are recorded while it
-decides.
+A format answers only yes or no. So the explanation uses the keys that the format looked up in the first
+objects.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class FormatClaim:
 
     `name` is the name of the format. If `name` is None, `reason` continues a sentence that begins with the
     file's name. `container` is how the objects are arranged in the file. `keys` are the keys of the first
-    object. `others` maps every other format to an explanation.
+    object. `others` maps each format that does not read the file to an explanation.
     """
 
     file: str

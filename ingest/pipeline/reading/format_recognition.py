@@ -1,7 +1,6 @@
-"""Recognises the format of a log from its first records, or explains why it has none.
+"""Recognises the format of a log from its first records, or explains why no format fits.
 
-A log that is still being written is read only up to its size at the start. So the store knows exactly which
-bytes were read.
+A log that is still being written is read only up to its size at the start.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ class UnusableFileError(Exception):
     """The whole file is unusable. The message continues a sentence that begins with the file's name.
 
     If `may_pass` is True, the disk or the network is the cause, so a later load may succeed. `is_companion`
-    means that this is no failure. The file is not a log, or it is read together with another file, which the
+    is True if this is no failure: the file is not a log, or it is read together with another file, which the
     message names. `foreign` is the kind of a file that is not a log; it is None if the file may be a log. If
     `is_noted` is False, an option of this load is the cause, so the store does not record the error.
     """
@@ -79,7 +78,7 @@ class UnusableFileError(Exception):
 def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
     """Return an UnusableFileError for a file that could not be read.
 
-    `beyond` says how much was read, such as " beyond line 12".
+    `beyond` says how far the file was read, such as " beyond line 12".
     """
     unusable = UnusableFileError(f"cannot be read{beyond}: {error.strerror or error}")
     unusable.may_pass = not isinstance(error, DamagedFileError)
@@ -103,7 +102,7 @@ class RecognisedLog:
 
 
 def recognise_log(log_file: LogFile, max_line: int) -> RecognisedLog:
-    """Return the format and container of a log, found in its beginning.
+    """Return the format and container that the beginning of a log shows.
 
     Raises UnusableFileError or OSError.
     """
@@ -343,9 +342,8 @@ def _one_line(text: str) -> str:
 def _head_identity(head: LogHead) -> str:
     """Return a hash of bytes that stay the same when the file grows.
 
-    For lines and event streams, these are the first line, at most 1 KB of it. A JSON document does not grow,
-    so all bytes read so far are hashed. Many JSON documents have the same first line `[`, so the first line
-    is not enough.
+    For lines and event streams, these are the first line, at most 1 KB of it. For a JSON document, which does
+    not grow, all bytes read so far are hashed.
     """
     grows = head.container.is_lines or head.container is Container.STREAM
     start = head.first[:1024].split(b"\n")[0] if grows else head.first
@@ -356,7 +354,7 @@ def _head_identity(head: LogHead) -> str:
 class SiblingFiles:
     """Returns the content of a file in the log's folder by name, or None if the file cannot be read.
 
-    Used for logs that are spread over several files. A file over `max_size` bytes counts as unreadable.
+    A file over `max_size` bytes counts as unreadable.
     """
 
     place: LogPlace

@@ -1,9 +1,8 @@
 """Searches the records of a file for tool calls that the format did not read.
 
-Such calls would be in no table, so nobody would see them. A record from which the format made no event is
-searched for signs of tool calls (`ingest.decoding.call_marks`). Two things become rejects. The first is a
-line whose tool calls are not read anywhere in the file. The second is a file with signs of tool calls from
-which no tool call was read.
+A record from which the format made no event is searched for signs of tool calls
+(`ingest.decoding.call_marks`). A line becomes a reject if its tool calls are read nowhere in the file. A file
+becomes a reject if it has signs of tool calls but no tool call was read.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _HELD = 1024 * 1024  # largest number of bytes in waiting lines that were not se
 
 
 class Made(Enum):
-    """Which kinds of events a format made from a record."""
+    """The kinds of events that a format made from a record."""
 
     NOTHING = "nothing"
     EVENTS = "events"
@@ -38,9 +37,8 @@ class Made(Enum):
 
 
 class _Line(NamedTuple):
-    """A line that the format has ignored so far, with signs of tool calls.
-
-    Also has the keys of these calls.
+    """A line from which the format made no event so far. It has signs of tool calls and the keys of these
+    calls.
     """
 
     where: LogLine
@@ -91,8 +89,7 @@ class UnreadCalls:
         """Search a record if the format may have overlooked its calls. Return rejects for lines that waited
         too long.
 
-        An ignored line waits first, because most formats use such a line a few lines later. Waiting is
-        cheaper than searching.
+        A record is first kept unsearched, because most formats use such a record a few lines later.
         """
         if made is Made.NOTHING and self._by_line:
             self.waits = True
@@ -128,8 +125,8 @@ class UnreadCalls:
         self.placed.clear()
 
     def _search(self, record: Record) -> _Line | None:
-        """Return the line with its signs of calls. Return None if it has none, or if all these calls were
-        read.
+        """Return the line with its signs of calls. Return None if the line has no sign, or if all these calls
+        were read.
         """
         marks = _list_marks(record) if self._may_hold_calls(record) else []
         if not marks:

@@ -1,1 +1,1 @@
-"""Worker pool: child processes read files in advance of the process that writes."""
+"""Worker pool: child processes read files before the writing process needs them."""

@@ -26,9 +26,7 @@ class LogExecutor(Protocol):
 
     @property
     def count_ahead(self) -> int:
-        """The number of logs that were read, or begun, in advance. `read_file` was not called for these logs
-        yet.
-        """
+        """The number of logs whose reading began before `read_file` was called for them."""
 
     def expect(self, files: Sequence[LogFile], likely: Likely, job_of: JobOf) -> None:
         """Announce the logs of the load in order, before the first `read_file`.
@@ -49,11 +47,11 @@ class LogExecutor(Protocol):
         """Release all resources. This is called once, even after an error."""
 
     def drop_rows(self) -> None:
-        """Remove rows that are kept outside the store. This is called after the load is published."""
+        """Remove the rows that a cluster's workers shared. This is called after the load is published."""
 
 
 class InProcessExecutor:
-    """Reads each log in this process at the time of the call of `read_file`."""
+    """Reads each log in this process when `read_file` is called."""
 
     count_ahead = 0
 

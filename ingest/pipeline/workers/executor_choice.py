@@ -25,8 +25,9 @@ class ExecutorOptions:
     """The options that say where the logs of a load are read.
 
     `workers` is the number of processes. If `workers` is None, a large load gets one process per core, at
-    most `MOST`. `cluster` is `ray` or `ray://ADDRESS`, or None for this machine only. A cluster's workers
-    write rows to the folder or address `shared`. If `shared` is None, they write to a folder in the store.
+    most `MOST`. `cluster` is `ray` or `ray://ADDRESS`, or None for this machine only. The workers of a
+    cluster write rows to the folder or address `shared`. If `shared` is None, the workers write rows to a
+    folder in the store.
     """
 
     workers: int | None = None

@@ -1,7 +1,7 @@
 """Messages between a load and its worker processes. Each worker has a pipe to the load.
 
 Rows are not sent through the pipe. A worker writes rows to a file as Arrow IPC streams and sends the file's
-path. Both ends run the same version of Callgauge.
+path.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ingest.sessions.row_batches import Row
 
 
 class StartMessage(msgspec.Struct):
-    """The first message to a worker. It has everything that the worker needs before the first file.
+    """The first message to a worker, with everything that the worker needs before the first file.
 
     `schemas` are the Arrow schemas by table. `rows` is the beginning of the paths to which the worker writes
     rows.
@@ -62,8 +62,8 @@ class TaskBegun(msgspec.Struct):
 class RowsPart(msgspec.Struct):
     """Some of the rows of a file.
 
-    `rows` counts the rows by table. The rows come from `bytes` bytes of the log. `read` and `rejects` are the
-    progress after these rows, as in `ingest.pipeline.reading.file_reader.OnBytes`.
+    `rows` counts the rows by table. The rows come from `bytes` bytes of the log. `read` and `rejects` count
+    the stored bytes read and the rejects of the file so far.
     """
 
     ticket: int
@@ -74,7 +74,7 @@ class RowsPart(msgspec.Struct):
 
 
 class TaskEnded(msgspec.Struct):
-    """Message from a worker that a file ended.
+    """Message from a worker that has finished a file.
 
     `intake` is the result of the reading. If `intake` is None, the file is unusable: `refused` is the reason,
     and `may_pass`, `is_companion`, `foreign` and `is_noted` come from the error. `counted` is True when the
@@ -106,8 +106,8 @@ class Shipment(msgspec.Struct):
     """Message from a worker with parts and ends of several files, in order.
 
     `file` is the file with the rows of all parts, one table after another in the order of `tables`. It is
-    None when there are no rows. `size` is the size of this file in bytes. `unfit` are rows of `rejects` for
-    values that fit no column. Their `file_id` is a ticket.
+    None when there are no rows. `size` is the size of this file in bytes. `unfit` are rejects for values that
+    do not fit their column. Their `file_id` is a ticket.
     """
 
     parts: list[RowsPart | TaskEnded]

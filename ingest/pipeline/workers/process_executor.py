@@ -1,8 +1,8 @@
-"""Executor with worker processes, which read logs in advance. Rows are written in the load's order.
+"""Executor with worker processes, which read logs in advance.
 
-Workers read the next logs while this process writes earlier logs. Decisions and writes happen in the order of
-the logs, so the store is the same as with a single process. When a worker dies, only the log that the worker
-was reading is rejected.
+Workers read the next logs while this process writes earlier logs. This process decides and writes in the
+order of the logs, so the store is the same as with a single process. When a worker dies, only the log that
+the worker was reading is rejected.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class ReadAhead:
 class ProcessExecutor:
     """Reads logs with `size` worker processes.
 
-    If there is little to read, workers are started only with `is_asked_for`. Implements `LogExecutor`.
+    If there is little to read, workers are started only if `is_asked_for` is True. Implements `LogExecutor`.
     """
 
     def __init__(
@@ -210,7 +210,7 @@ class ProcessExecutor:
             return False
 
     def _drop_dead_worker(self, worker: WorkerProcess) -> None:
-        """Remove a worker that died. Give its other files to a new worker, if a new worker can be started.
+        """Remove a worker that died. Give the files that it has not begun to a new worker, if possible.
 
         The file that the dead worker was reading is marked as failed (`died`).
         """

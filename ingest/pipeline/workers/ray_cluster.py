@@ -98,7 +98,7 @@ class RayCluster:
         return self._run.remote(CALLGAUGE_VERSION, self._settings, task)
 
     def find_done(self, references: Sequence[Any], seconds: float) -> list[Any]:
-        """Return the tasks that have ended. Wait at most this many seconds for the first task."""
+        """Return the tasks that have ended. Wait at most `seconds` for the first task to end."""
         if not references:
             return []
         done, _ = self._ray.wait(
@@ -130,7 +130,7 @@ class RayCluster:
         return outcome
 
     def names_of(self, references: Sequence[Any]) -> set[str]:
-        """Return the names of the rows that the ended tasks wrote. Tasks that still run are ignored."""
+        """Return the names of the rows that the ended tasks wrote. Tasks in progress are ignored."""
         names = set()
         for reference in self.find_done(references, 0.0):
             with suppress(TaskDiedError, IngestError):
@@ -151,10 +151,7 @@ def _try_address(address: str) -> None:
 
 
 def _make_runner() -> Callable[[str, bytes, bytes], Any]:
-    """Return the function that Ray runs on a worker.
-
-    Ray sends the code of a nested function to the worker.
-    """
+    """Return the function that Ray executes on a worker."""
 
     def read_log(version: str, settings: bytes, task: bytes) -> Any:
         import contextlib

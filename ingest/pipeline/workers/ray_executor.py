@@ -1,7 +1,7 @@
-"""Executor with a Ray cluster. For each log, a task reads the log and shares its rows, in any order.
+"""Executor with a Ray cluster. A task reads one log and shares its rows. Tasks may end in any order.
 
-As with worker processes, this process takes the rows in the load's order and writes the store. Shared rows
-stay until the load is published. So after a kill, the next load finds and uses these rows.
+This process takes the rows in the load's order and writes the store. Shared rows stay until the load is
+published. So after a kill, the next load finds and uses these rows.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class RayExecutor:
         writer: FactWriter,
         folder: StoreFolder,
     ) -> None:
-        """Call `connect` for a cluster as soon as there is something to read.
+        """Make an executor that calls `connect` as soon as there is something to read.
 
-        Tasks write rows to `shared`. If `shared` is None, they write to the store's folder. Raises
+        Tasks write rows to `shared`. If `shared` is None, tasks write to the store's folder. Raises
         OptionError.
         """
         self._connect = connect

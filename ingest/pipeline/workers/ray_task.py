@@ -37,9 +37,8 @@ class ClusterSettings:
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcome:
-    """The outcome of a task: the name of the rows, the machine that cannot open the file, or an error.
-
-    An error ends the whole load.
+    """The outcome of a task: the name of the rows, the machine that cannot open the file, or an error that
+    ends the load.
     """
 
     name: str | None = None
@@ -82,7 +81,7 @@ def _share_rows(common: ClusterSettings, task: ReadTask) -> TaskOutcome:
 
 
 def _is_whole(shipments: list[Shipment] | None, job: ReadJob, fingerprint: str) -> bool:
-    """Return True when the rows cover the whole content and all files that are now next to the file."""
+    """Return True when the shared rows cover the whole content and all files now next to the file."""
     end = find_end(shipments) if shipments else None
     if end is None or end.intake is None or end.intake.fingerprint != fingerprint:
         return False

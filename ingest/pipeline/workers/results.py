@@ -23,7 +23,7 @@ OpenRows = Callable[[str], pa.NativeFile]
 class ReceivedPart:
     """A part of a file, with rows as Arrow tables.
 
-    `unfit` are rows of `rejects` for values that fit no column. All rows have a ticket in place of a file id.
+    `unfit` are rejects for values that do not fit their column. All rows have a ticket in place of a file id.
     """
 
     part: RowsPart
@@ -55,7 +55,7 @@ class FileIntake:
         self._came = (0, 0)
 
     def take(self, part: ReceivedPart | TaskEnded | None) -> FileResult | None:
-        """Write a part. None means that no part has arrived. Return the result at the end of the file.
+        """Write `part`, or nothing if `part` is None. Return the result when `part` is the end of the file.
 
         If the file is unusable, its rows are removed and UnusableFileError is raised.
         """
@@ -88,7 +88,7 @@ class ReceivedShipment:
     """A shipment of a worker, whose parts are taken or skipped in order.
 
     The file of rows is opened with the first part that is taken. After the last part, `taken_in` is called
-    with the shipment. Then the file of rows may be deleted, because tables keep their rows readable.
+    with the shipment. Then the file of rows may be deleted.
     """
 
     def __init__(

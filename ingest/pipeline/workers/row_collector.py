@@ -76,7 +76,7 @@ class RowCollector:
         self._part.bytes = bytes_read
 
     def take_back_file(self) -> None:
-        """Discard the file's rows that belong to no finished part. The load removes all other rows of the
+        """Discard the file's rows since its last finished part. The load removes all earlier rows of the
         file.
         """
         self._batch.take_back_file()

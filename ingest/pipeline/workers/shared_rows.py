@@ -1,8 +1,7 @@
-"""Stores the rows that a cluster's workers read. The files of rows are named by content, and all machines can
-access them.
+"""Stores the rows that a cluster's workers read. All machines of the cluster can access the files of rows.
 
 The rows of a log are several pieces and a list of pieces. The list is written last, so the rows are complete
-or missing. Workers that read the same content write equal files.
+or missing. A file is named by its content, so workers that read the same log write equal files.
 """
 
 from __future__ import annotations
@@ -108,7 +107,7 @@ class SharedRows:
 
 
 def find_end(shipments: list[Shipment]) -> TaskEnded | None:
-    """Return the message that ends the file to which these shipments belong."""
+    """Return the `TaskEnded` of the file to which these shipments belong, or None."""
     last = shipments[-1].parts[-1]
     return last if isinstance(last, TaskEnded) else None
 

@@ -73,8 +73,7 @@ def run_forked(descriptor: int) -> NoReturn:
 def _leave_open(descriptor: int) -> None:
     """Close all inherited files except this file and the standard streams. Make standard input empty.
 
-    The inherited files include the store's lock and the load's ends of other workers' pipes. Otherwise a
-    worker would keep the lock of a killed load and keep the other workers alive.
+    Otherwise a worker would keep the lock of a killed load and keep the other workers alive.
     """
     tar_archive.close_kept_archive()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -113,7 +112,7 @@ class Outbox:
         self._ahead = 0
 
     def next_task(self) -> ReadTask:
-        """Wait for the next task and return it. Raises EOFError or OSError when the load has ended."""
+        """Wait for the next task and return the task. Raises EOFError or OSError when the load has ended."""
         while not self._tasks:
             if not self._connection.poll():
                 self.collector.ship()  # no task is left, so the load may be waiting for these rows

@@ -1,4 +1,4 @@
-"""A worker process as the load sees it. The load sends tasks to it, receives its messages, and ends it."""
+"""Controls a worker process: sends tasks to it, receives its messages, and ends it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ROOT = Path(__file__).parents[3]  # the folder from which workers import this c
 
 
 class WorkerDied(Exception):  # noqa: N818 - a verdict on the file that it was at; the load goes on
-    """A worker process has ended. All its messages have been received."""
+    """A worker process has ended, and all its messages have been received."""
 
 
 class WorkerProcess:
@@ -130,7 +130,7 @@ class WorkerProcess:
             self._connection.send(message)
 
     def end_process(self, patience: float = 0.0) -> str:
-        """End the worker process. Return in words how it ended.
+        """End the worker process. Return a phrase that says how the process ended.
 
         The process is killed unless it ends by itself within `patience` seconds.
         """
@@ -185,11 +185,7 @@ def _start_process(descriptor: int) -> _Process:
 
 
 def can_fork() -> bool:
-    """Return True when this process can be forked safely.
-
-    A fork is safe if no other thread can hold a lock. Only Linux lists the threads. A fork is unsafe with
-    macOS system libraries, and Windows has no fork.
-    """
+    """Return True when this process can be forked safely: on Linux, when it has only one thread."""
     if not hasattr(os, "fork"):
         return False
     try:

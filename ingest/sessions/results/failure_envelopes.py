@@ -9,7 +9,7 @@ these fields at the top level:
 - `status` is the text "error", and the other fields contain only codes and texts of the error.
 
 If the log marks the result of a shell tool as a success, the result stays a success, because a command's
-output is data. On the real logs used for testing, these rules changed no result.
+output is data.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _TOLD = {made: source for source, made in _SOURCES.items()}
 
 @dataclass(frozen=True, slots=True)
 class FailureRules:
-    """The fields of an envelope that count as a failure: a default, and exceptions by patterns of tool names.
+    """The fields by which a result counts as a failure: a default, and exceptions by patterns of tool names.
 
     The first pattern that matches the tool name applies.
     """
@@ -68,7 +68,7 @@ class FailureRules:
         """Return the result as a failure if its content is an envelope that counts as a failure for this
         tool.
 
-        Return other results unchanged.
+        Otherwise return the result unchanged.
         """
         content = result.content
         source = result.flag_source
@@ -91,7 +91,7 @@ DEFAULT_RULES = FailureRules()
 
 
 def find_error(content: str, fields: frozenset[str] = FIELDS) -> str | None:
-    """Return the error text of an envelope. Return the whole text if the envelope has no error text.
+    """Return the error message of an envelope. Return the whole content if the envelope has no error message.
 
     Return None if the content is not an envelope.
     """
@@ -111,7 +111,7 @@ def find_error(content: str, fields: frozenset[str] = FIELDS) -> str | None:
 
 
 def told_flag(status: ResultStatus, source: FlagSource) -> tuple[ResultStatus, FlagSource]:
-    """Undo the change by `FailureRules.judge`. Return the status in the log and the source of that status."""
+    """Undo the change by `FailureRules.judge`. Return the status in the log and the source of this status."""
     original = _TOLD.get(source)
     return (status, source) if original is None else (_STATUSES[original], original)
 
@@ -135,7 +135,9 @@ def _error_text(value: Mapping[str, Any]) -> str | None:
 
 
 def _read_object(text: str) -> Mapping[str, Any] | None:
-    """Return the object in a text of JSON or of a printed Python dict. Return None for any other text."""
+    """Return the object that a string of JSON or a printed Python dict contains. Return None for other
+    strings.
+    """
     try:
         value = orjson.loads(text)
     except ValueError:

@@ -1,10 +1,9 @@
 """Finds the failure stage of a call from the tool's message, with the same table for all formats.
 
-Agents word the same failure differently, and most logs only mark it as an error. `tool_rejected`: the tool
-checked the arguments and did nothing. For example, the text to replace is not in the file or occurs more than
-once. Or the file does not exist, was not read before, or has changed since. `execution`: a command ran and
-exited with an error; the printed text does not matter. `refused`: a person or a policy denied the call. Some
-formats also read messages or codes that only one program writes.
+Agents word the same failure differently, and most logs only mark a failure as an error. The stages have these
+meanings. `tool_rejected`: the tool checked the arguments and did nothing, for example because the text to
+replace is not in the file or the file has changed. `execution`: a command was executed and exited with an
+error. `refused`: a person or a policy denied the call.
 
 The sentences come from the agents' source code and from real logs. tests/sessions/test_refusal_texts.py has a
 case for each sentence.
@@ -68,7 +67,7 @@ _TEXTS = tuple(
 
 
 def settle_layer(result: ResultSeen) -> ResultSeen:
-    """Return the result with the failure stage that its text shows.
+    """Return the result with the failure stage that its content shows.
 
     A more exact stage that the log states is not changed.
     """
@@ -84,7 +83,9 @@ def settle_layer(result: ResultSeen) -> ResultSeen:
 
 
 def find_refusal(message: str) -> FaultLayer | None:
-    """Return the failure stage that the text of a failed call shows. Return None if it shows no stage."""
+    """Return the failure stage that the message of a failed call shows. Return None if the message shows no
+    stage.
+    """
     head = message[:_LONGEST]
     prefix = _PREFIX.match(head)
     start = prefix.end() if prefix else 0

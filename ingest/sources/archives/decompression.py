@@ -1,8 +1,8 @@
 """Uncompresses a stream in limited memory. The first bytes show the compression.
 
 Formats: gzip (RFC 1952), bzip2, xz, zstd (RFC 8878), and the bare deflate (RFC 1951) of zip members. Several
-compressed streams one after another form one content, as in the tools of each format. All data before an
-incomplete or corrupt position is returned. Then `DamagedFileError` is raised.
+compressed streams one after another form one content. All data before an incomplete or corrupt position is
+returned. Then `DamagedFileError` is raised.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class DecompressedStream(PieceStream[io.RawIOBase]):
         return data
 
     def _start_next_stream(self, rest: bytes) -> bytes:
-        """Return the first bytes of the next compressed stream. They are empty when there is no further
+        """Return the first bytes of the next compressed stream, or empty bytes when there is no further
         stream.
 
         `rest` are the bytes already read after the previous stream. Zero bytes between streams are skipped as

@@ -1,9 +1,8 @@
-"""Detects a file's compression, archive kind and text encoding from its first bytes. The file name is
-ignored.
+"""Detects a file's compression, archive kind and text encoding from its first bytes, not from its name.
 
 Some tools on Windows write UTF-16, for example redirections in PowerShell 5. Such text is converted to UTF-8.
 A byte order mark shows the encoding. If there is no byte order mark, the positions of zero bytes among the
-first four bytes show the encoding. JSON begins with two ASCII characters (RFC 4627, section 3).
+first four bytes show the encoding, because JSON begins with two ASCII characters (RFC 4627, section 3).
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class Packing:
 
 
 def unpack_stream(stored: RewindableStream, *, keeps: int = LOOK) -> tuple[RewindableStream, Packing]:
-    """Return the uncompressed stream in UTF-8, at its start. Also return how the file is packed.
+    """Return the uncompressed stream in UTF-8, at its start, and how the file is packed.
 
     `keeps` is how many bytes of content can be read before the stream is rewound. Raises OSError. Raises
     DamagedFileError when the content is compressed twice.
@@ -118,8 +117,8 @@ def _begins_json(head: bytes, encoding: str) -> bool:
 class Utf8Stream(PieceStream[io.RawIOBase]):
     """Converts text in another encoding to UTF-8 without a byte order mark.
 
-    Closing the stream closes the source. Only an invalid code unit becomes U+FFFD. A lone surrogate stays
-    invalid UTF-8, so its line is rejected.
+    Closing the stream closes the source. An invalid code unit becomes U+FFFD. A lone surrogate stays invalid
+    UTF-8, so its line is rejected.
     """
 
     def __init__(self, source: io.RawIOBase, encoding: str) -> None:

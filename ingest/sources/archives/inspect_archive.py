@@ -1,10 +1,10 @@
 """Reads an Inspect log archive (`.eval`) as JSON Lines: the header, then each sample, in archive order.
 
 https://inspect.aisi.org.uk/eval-logs.html. A `.eval` is a zip of a header, `samples/<id>_epoch_<n>.json` and
-summaries that repeat the samples. The header is `header.json`. It is `_journal/start.json` while the
-evaluation runs or after it crashed. Each document except the summaries becomes one line. The line breaks of a
-document become tabs, which does not change whether the document is valid JSON. Line 1 is the header, line 2
-the first sample.
+summaries that repeat the samples. The header is `header.json`. It is `_journal/start.json` if the evaluation
+is in progress or crashed. Each document except the summaries becomes one line. The line breaks of a document
+become tabs, which does not change whether the document is valid JSON. Line 1 is the header, line 2 the first
+sample.
 """
 
 from __future__ import annotations

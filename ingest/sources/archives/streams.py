@@ -10,7 +10,8 @@ from ingest.errors import CutOffError
 
 
 class StreamPart(io.RawIOBase):
-    """A part of a stream: `size` bytes from offset `start` on. If `size` is None, the part has no end.
+    """A part of a stream: `size` bytes from offset `start` on. If `size` is None, the part ends with the
+    stream.
 
     If the source can seek, the part keeps its own position, so several parts can be read in turn. With
     `owner`, closing the part closes the source. With `exact`, reading raises CutOffError when the source ends
@@ -184,4 +185,4 @@ class PieceStream(io.RawIOBase, Generic[From]):
 
     @abstractmethod
     def _next_content(self, limit: int) -> bytes:
-        """Return the next piece of content, of about `limit` bytes. It is empty only at the end."""
+        """Return the next piece of content, of about `limit` bytes. Return empty bytes only at the end."""

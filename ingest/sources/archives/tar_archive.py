@@ -1,12 +1,12 @@
 """Lists the files of a tar archive from its headers. Reads the members of a compressed tar archive.
 
 Source: POSIX.1-2017 pax (https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html, "ustar
-Interchange Format", "pax Header Block") and the GNU manual ("Basic Tar Format") for long names. The standard
-library decodes the header blocks, but this module walks through the archive. `tarfile` would read extended
-headers of any size into memory, and would stop without an error at a damaged header.
+Interchange Format", "pax Header Block") and the GNU manual ("Basic Tar Format") for long names. `tarfile`
+only decodes header blocks here. It would read extended headers of any size into memory, and would stop
+without an error at a damaged header.
 
-A compressed tar can only be read forward. So each process keeps its last compressed tar open at the present
-position. Reading the members in order then takes one pass.
+A compressed tar can only be read forward. So each process keeps its last compressed tar open, and can read
+the members in order in one pass.
 """
 
 from __future__ import annotations
@@ -47,9 +47,7 @@ class TarMember:
 
 
 def is_tar(head: bytes) -> bool:
-    """Return True when `head` begins with a tar header that has a correct checksum. Old and new headers
-    count.
-    """
+    """Return True when `head` begins with a tar header (old or new form) with a correct checksum."""
     if b"\0" not in head:
         return False  # a header ends with zeros; this test is fast, so most other files need no checksum
     try:
@@ -60,10 +58,7 @@ def is_tar(head: bytes) -> bool:
 
 
 class ForwardStream:
-    """A stream that can only be read forward. `at` is the position.
-
-    If the source cannot seek, bytes are read to move forward.
-    """
+    """A stream that can only be read forward. `at` is the position."""
 
     def __init__(self, stream: io.RawIOBase) -> None:
         self.stream = stream
@@ -187,8 +182,8 @@ def _member_of_header(header: tarfile.TarInfo, extended: dict[str, str], start: 
 def open_member(archive: Hashable, unpack: Callable[[], io.RawIOBase], member: TarMember) -> MemberStream:
     """Open the content of a member. Read the content before you open another member of any compressed tar.
 
-    `archive` identifies the archive. `unpack` opens the uncompressed archive from its start. `unpack` is
-    called when the archive is not open, or when the open archive is already past the member. Raises OSError.
+    `archive` identifies the archive. `unpack` opens the uncompressed archive from its start. It is called
+    when the archive is not open, or when the open archive is already past the member. Raises OSError.
     """
     tape = _running.get(archive)
     if tape is None or tape.at > member.start:

@@ -1,8 +1,8 @@
 """Lists the members of a zip archive. Opens the content of each member as a stream without temporary files.
 
-The standard library reads the table of contents; the streams of this package read the content. `zipfile`
-before 3.14 cannot read zstd (method 93, which Inspect uses), and does not limit the output of bzip2. Source:
-PKWARE APPNOTE.TXT 6.3.10, 4.3.7 (local header) and 4.4.5 (methods).
+`zipfile` only reads the table of contents. Before Python 3.14, it cannot read zstd (method 93, which Inspect
+uses), and it does not limit the output of bzip2. Source: PKWARE APPNOTE.TXT 6.3.10, 4.3.7 (local header) and
+4.4.5 (methods).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _member_of_entry(info: zipfile.ZipInfo) -> ZipMember:
 def _refuse_overlapping_members(members: list[ZipMember]) -> None:
     """Raise DamagedFileError when members share bytes of the archive.
 
-    With overlapping members, ten megabytes can expand to petabytes (D. Fifield, WOOT 2019).
+    Ten megabytes with overlapping members can expand to petabytes (D. Fifield, WOOT 2019).
     """
     end = 0
     for member in sorted(members, key=lambda member: member.start):
@@ -95,8 +95,8 @@ def _refuse_overlapping_members(members: list[ZipMember]) -> None:
 def open_member(file: io.RawIOBase, member: ZipMember) -> io.RawIOBase:
     """Open the content of one member as a stream that checks length and CRC-32 at its end.
 
-    `file` is the archive, which must be seekable. Closing the stream closes `file`. Raises OSError or
-    DamagedFileError. Reading the stream can raise the same errors.
+    `file` is the archive, which must be seekable. Closing the stream closes `file`. Opening and reading raise
+    OSError or DamagedFileError.
     """
     if member.encrypted:
         raise DamagedFileError("it is encrypted; unpack it with its password")

@@ -2,8 +2,8 @@
 
 The first line is `{"database": [<producer>, …], "tables": {<table>: [<column>, …]}}`. Each other line is a
 row without its NULLs: `{"record": <word>, <column>: <value>, …}`. Blobs are read as text. Text that is not
-UTF-8 stays invalid, so its line is rejected as in any log. A row with a value that is too large becomes
-`{"record": <word>, "unread": <reason>}`. A database with tables of several producers yields no rows.
+UTF-8 stays invalid, so its line is rejected. A row with a value that is too large becomes `{"record": <word>,
+"unread": <reason>}`. A database with tables of several producers yields no rows.
 
 A layout is a file `<producer>.sql` or `<producer>.<part>.sql`. Its comments define the records, one per line:
 `-- <record>: <table>(<column>, <column>?, …)`. A database has the layout when it has all these tables and
@@ -124,9 +124,7 @@ def _encode_line(value: dict[str, Any]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class RowKind:
-    """The rows of one table that become records. It has the record's name, the table, and the columns to
-    read.
-    """
+    """The rows of one table that become records: the record's name, the table, and the columns to read."""
 
     record: str
     table: str
@@ -148,7 +146,7 @@ class RowKind:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How to read a database. It has the producer's name, the rows to read, and the query for their order."""
+    """How to read a database: the producer's name, the rows to read, and the query for their order."""
 
     producer: str
     kinds: tuple[RowKind, ...]

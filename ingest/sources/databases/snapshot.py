@@ -2,8 +2,8 @@
 
 SQLite never opens the database itself, so the database is not locked and its files do not change. Committed
 data may be partly in `-wal` (https://sqlite.org/walformat.html), or must be restored from `-journal`
-(https://sqlite.org/atomiccommit.html). A copy is consistent under two conditions. The database file must be
-the same before and after its side file is copied. SQLite must not have restarted the side file meanwhile.
+(https://sqlite.org/atomiccommit.html). A copy is consistent under two conditions. The database file is the
+same before and after `-wal` or `-journal` is copied. SQLite has not restarted `-wal` or `-journal` meanwhile.
 """
 
 from __future__ import annotations
@@ -61,8 +61,7 @@ def copy_database(main: OpenStream, side: OpenSide, size: int | None) -> sqlite3
 
 
 def copy_stream(stream: io.RawIOBase) -> sqlite3.Connection:
-    """Return a connection to a copy of a database. The database comes from a stream that can be read only
-    once.
+    """Return a connection to a copy of a database from a stream that can be read only once.
 
     Raises the same errors as `copy_database`.
     """

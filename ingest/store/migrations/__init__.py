@@ -1,11 +1,11 @@
 """Migrates the tables of an older store to the current version, with one SQL script per version.
 
-All scripts run in one transaction.
+All scripts are executed in one transaction.
 
 A new column needs one line in `schema.sql` and one in the newest script: `ALTER TABLE … ADD COLUMN …`, with
 an UPDATE if the value follows from stored data. After a release, increase `SCHEMA_VERSION` and begin a new
-script `to_<version>.sql`. A test checks that a migrated store has the same schema as a new one. Daily sums
-are recomputed after a migration. Days whose rows were removed get new columns and rates from `old_sums.sql`.
+script `to_<version>.sql`. Daily sums are recomputed after a migration. `old_sums.sql` fills new columns and
+rates of days whose rows were removed.
 """
 
 from __future__ import annotations
@@ -94,5 +94,7 @@ def migrate(con: duckdb.DuckDBPyConnection, stored_version: int) -> None:
 
 
 def complete_old_sums(con: duckdb.DuckDBPyConnection) -> None:
-    """Complete the daily sums of days whose rows were removed. These sums must be in the main file."""
+    """Fill new columns in the daily sums of days whose rows were removed. These sums must be in the main
+    file.
+    """
     con.execute((_HERE / "old_sums.sql").read_text("utf-8"))

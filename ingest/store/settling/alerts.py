@@ -1,7 +1,7 @@
 """Decides the alerts of a store: which rates changed on the newest days, since when, and for which calls.
 
-The alerts depend only on the daily sums, so the order of loads does not matter. Every change of a store
-decides the alerts again. Pages only read the alerts.
+The alerts depend only on the daily sums. Every change of a store decides the alerts again. Pages only read
+the alerts.
 
 The newest tested day is the day before the last load, or the newest day with calls if this is earlier. If
 this day has less than a tenth of the usual calls, the previous day is tested.
@@ -223,7 +223,7 @@ class _WatchedSeries:
         return {_COLUMNS[dimension]: value for dimension, value in pairs if dimension}
 
     def make_key(self, since: date) -> str:
-        """Return the alert's id for notes and triage. This id is the same every night."""
+        """Return the alert's id for notes and triage. The id is the same on all days."""
         pair = [self.dimension, self.name, self.second_dimension, self.second_name]
         name = pair if self.second_dimension else pair[:2]
         dimension = "+".join(name[::2])
@@ -329,8 +329,7 @@ class _Alert:
 def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) -> Sequence[_Alert]:
     """Set `part_of` for each alert that a more certain alert explains.
 
-    Alert A explains alert B when B's rate did not change in the calls outside A. For each rate, the alerts
-    are tried in the order of `_order_family`.
+    Alert A explains alert B when B's rate did not change in the calls outside A.
     """
     from callgauge.stats.over_time.window_changes import measure_change
 
@@ -353,9 +352,9 @@ def _name_leaders(con: Connection, nights: _Nights, alerts: Sequence[_Alert]) ->
 
 
 def _order_family(family: Sequence[_Alert]) -> list[_Alert]:
-    """Return the alerts. The most certain alert comes first.
+    """Return the alerts in order of certainty.
 
-    If certain calls cause an alert, the alert comes after the alert for these calls.
+    An alert comes after the alerts for the calls that cause it.
     """
     by_p = sorted(
         family, key=lambda candidate: (candidate.measured.p, candidate.change.series, candidate.change.since)
@@ -377,10 +376,7 @@ def _order_family(family: Sequence[_Alert]) -> list[_Alert]:
 
 
 def _overlap(first: _Alert, other: _Alert) -> bool:
-    """Return whether two alerts may have calls in common.
-
-    Such alerts have days in common and compatible values.
-    """
+    """Return whether two alerts may have calls in common."""
     values, others = first.series.values, other.series.values
     if any(values[column] != others[column] for column in values.keys() & others.keys()):
         return False
@@ -396,7 +392,7 @@ def _find_place(
 ) -> tuple[str, str, bool] | None:
     """Return the dimension and the value for which the rate changed. Return None if there is no such value.
 
-    Also return whether the rate changed only for this value.
+    The third item says whether the rate changed only for this value.
     """
     from callgauge.stats.over_time.window_changes import locate_change
 
@@ -428,7 +424,7 @@ def _read_counts(
 ) -> Any:
     """Return the counts k and n by day and group.
 
-    Only calls count that have `values` but not the values in `without`.
+    A call counts if it has `values` and does not have the values in `without`.
     """
     from callgauge.stats.over_time.window_changes import sum_entries
 

@@ -1,4 +1,4 @@
-"""Joins turns that are spread over several files in the store file being built. Judges these turns again.
+"""Joins the parts of turns that are spread over several files, and judges these turns again.
 
 `late.sql` has already joined late results to their calls.
 """

@@ -1,9 +1,9 @@
-"""Updates the daily sums: adds the changes that a load made, or adds up whole days.
+"""Updates the daily sums: adds the changes that a load made, or recomputes the sums of whole days.
 
 A load's changes are the sums of the affected sessions (`concerned.sql`) after the load minus their sums
-before the load. After larger changes (a migration, a new parser, other model names), whole days are added up.
-Both methods run the scripts in `rollups` (`DAILY_TABLES`). The day is NULL for calls without a time. If
-`callgauge retain` removed the rows of a day, the sums of the day stay.
+before the load. After larger changes (a migration, a new parser, other model names), the sums of whole days
+are recomputed. Both methods execute the scripts in `rollups` (`DAILY_TABLES`). The day is NULL for calls
+without a time. If `callgauge retain` removed the rows of a day, the sums of the day stay.
 
 The scripts read temporary views. `counted_…` have the rows to count (`summed_facts.sql`). Their column
 `is_before` is true for rows that `keep_facts` saved before the load. `calls_of_days` and `turns_of_days`
@@ -82,7 +82,9 @@ def roll_up(con: Connection) -> None:
 
 
 def _some_days(con: Connection) -> Iterator[None]:
-    """For each group of days that fits into memory, put these days into `touched_days` and yield."""
+    """Divide the days into groups that fit into memory. For each group, put its days into `touched_days` and
+    yield.
+    """
     if not has_rows(con, "touched_days"):
         return
     if con.execute(_MANY, [AT_ONCE]).fetchall() == [(False,)]:
@@ -108,8 +110,7 @@ def sum_facts(
 ) -> None:
     """Fill empty tables of daily sums from the rows that `con` sees.
 
-    A reader who may see only some sessions can use no other sums. The days are those from `first_day` to
-    `last_day`. A bound of None is no bound.
+    The days are those from `first_day` to `last_day`. A bound of None is no bound.
     """
     view_stored_facts(con)
     for script in ("session_group.sql", "settling/summed_facts.sql"):
@@ -147,7 +148,7 @@ def _view_days(con: Connection, *, are_read: bool) -> None:
 def _make_view(con: Connection, name: str, query: str, *, is_read: bool) -> None:
     """Make a view of a query.
 
-    With `is_read`, the view reads a temporary table that contains the query's result.
+    With `is_read`, the query is executed once, and the view reads a temporary table with its result.
     """
     if is_read:
         con.execute(f"CREATE OR REPLACE TEMP TABLE held_{name} AS {query}")
@@ -172,8 +173,8 @@ def keep_facts(con: Connection, rows: str) -> None:
 def add_differences(con: Connection) -> None:
     """Add the rows of the affected sessions to the sums, and subtract the rows saved before the load.
 
-    The table `rows_after` lists the affected sessions. Days in `touched_days` are skipped, because these days
-    are added up whole.
+    The table `rows_after` lists the affected sessions. Days in `touched_days` are skipped, because their sums
+    are recomputed from all rows.
     """
     has_before = has_rows(con, "rows_before", "resumed")
     for script in ("session_group.sql", "settling/summed_facts.sql"):
@@ -222,7 +223,7 @@ def _find_tables(con: Connection) -> Sequence[DailyTable]:
 def _merge_change(con: Connection, table: DailyTable, *, has_before: bool) -> set[DailyTable]:
     """Merge the changes into a table.
 
-    Return the table if a smallest or largest value may be lost. The keys of lost values are in `lost_…`.
+    If smallest or largest values may be lost, return the table. The keys of these values are in `lost_…`.
     """
     run_often(con, table.note_change(has_before=has_before))
     columns = [name for (name,) in con.execute(_COLUMNS, [table.name]).fetchall()]

@@ -1,4 +1,4 @@
-"""Completes the store file being built: runs the scripts on the new rows and updates the daily sums."""
+"""Completes the store file being built: executes the scripts on the new rows and updates the daily sums."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SCRIPTS: tuple[tuple[str, Sequence[str]], ...] = (
     ("trial_sessions.sql", (_OF_TRIALS,)),
     ("trial_runs.sql", ("trial_runs", "trial_looks")),
 )
-"""The scripts in their order. A script runs only if one of its tables has rows, or if it names no table."""
+"""The scripts in their order. A script is skipped if it names tables and all of them are empty."""
 # With fewer calls, several threads save less than a second but take more total processor time.
 _IS_LARGE = """
     SELECT (SELECT count(*) FROM tool_calls) + (SELECT coalesce(sum(calls), 0) FROM segments) > 200_000"""
@@ -94,9 +94,9 @@ _VIEW_UNSIGNED = """
 def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Sequence[str] = ()) -> None:
     """Remove the rows of replaced files, mark copies as duplicates, and join late results to their calls.
 
-    `run_id` is the load that read the files, or None when no file was read. `before` names scripts to run
-    when the affected sessions are known but no rows are removed yet. `late_arrivals` judges the turns of late
-    results afterwards.
+    `run_id` is the load that read the files, or None when no file was read. `before` names scripts that are
+    executed when the affected sessions are known but no rows are removed yet. `late_arrivals` judges the
+    turns of late results afterwards.
     """
     # the scripts and the adding up of days need the memory of the waiting rows
     building.make_room(WAITS // 4)
@@ -117,7 +117,7 @@ def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Se
 
 
 def _find_concerned(building: GenerationBuilder, run_id: int | None, *, follows: bool) -> None:
-    """Find the sessions that may change. Save what these sessions contributed to the sums."""
+    """Find the sessions that may change. Save the present share of these sessions in the sums."""
     with building.open_transaction("concerned.sql") as con:
         con.execute(_NEW_FILES, [run_id])
         for script in (*(("followed.sql",) if follows else ()), "concerned.sql"):
@@ -187,8 +187,8 @@ def _pull_renamed(building: GenerationBuilder, before: Sequence[Row], after: Seq
 def add_changes(building: GenerationBuilder) -> None:
     """Add the rows of the affected sessions to the daily sums, and subtract the rows saved before `settle`.
 
-    Days in `touched_days` are added up whole. The alerts are decided last. Raises StoreError when counts of
-    the affected files and days contradict each other.
+    The sums of days in `touched_days` are recomputed from all rows. The alerts are decided last. Raises
+    StoreError when counts of the affected files and days contradict each other.
     """
     _touch_migrated_days(building)
     with building.open_transaction("signatures.sql") as con:
@@ -209,7 +209,7 @@ def add_changes(building: GenerationBuilder) -> None:
 
 
 def sum_days(building: GenerationBuilder) -> None:
-    """Add up the days in `touched_days`, check the counts of the whole store, and decide its alerts.
+    """Recompute the sums of the days in `touched_days`, check the counts of the store, and decide its alerts.
 
     Raises StoreError when counts contradict each other.
     """

@@ -37,7 +37,7 @@ class Follower:
     def look(self) -> None:
         """Fetch a newly published store file.
 
-        After a failure, record it in the folder and keep the old file.
+        After a failure, record the failure in the folder and keep the old store file.
         """
         try:
             current = self._store.place.find(CURRENT)

@@ -1,8 +1,8 @@
 """The lease of a load on a shared store. The lease names the process that loads. That process renews the
 lease.
 
-The lease only prevents wasted loads. Even when a lease was lost, the conditional write of `CURRENT` prevents
-one load from overwriting another. A lease expires when it was not renewed for `LASTS`.
+The lease only prevents wasted loads. The conditional write of `CURRENT` prevents one load from overwriting
+another. A lease expires when it was not renewed for `LASTS`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NO_ETAG = '"00000000000000000000000000000000"'
 
 
 class Lease:
-    """A lease that this process holds. `owner` is the id of the folder that works with the store."""
+    """A lease that this process holds. `owner` is the id of the folder into which this process loads."""
 
     def __init__(self, place: SharedPlace, owner: str) -> None:
         self._place = place
@@ -71,7 +71,7 @@ class Lease:
     def _check_conditions(self) -> None:
         """Raise StoreError when the object store ignores write conditions.
 
-        Without write conditions, one load could overwrite another load.
+        Without write conditions, one load could overwrite the files of another load.
         """
         for etag in (None, _NO_ETAG):
             try:

@@ -1,4 +1,4 @@
-"""Records in a store's folder since when its shared store has not answered. Pages show the outage."""
+"""Records in a store's folder since when its shared store has not answered."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Outage:
 
 
 def note_outage(folder: Path, problem: str | None) -> None:
-    """Record why the shared store cannot be used. A `problem` of None means that it can be used. Never
+    """Record why the shared store cannot be used. If `problem` is None, record that it can be used. Never
     raises.
 
     The time of the first failure is kept until the store can be used again.

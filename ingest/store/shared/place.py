@@ -127,9 +127,7 @@ class SharedPlace:
             raise StoreError(f"{name} was not completely written to {self.address}; run the command again")
 
     def read_range(self, name: str, start: int, end: int) -> bytes:
-        """Return the bytes of a file from `start` to before `end`. There are fewer bytes if the file ends
-        earlier.
-        """
+        """Return the bytes of a file from `start` to before `end`, or fewer if the file ends earlier."""
         with self._explain_errors():
             return bytes(self._files.cat_file(self._at(name), start=start, end=end))
 
@@ -212,9 +210,7 @@ def _error_code(error: Exception) -> str:
 
 
 def _read_answer(answer: Mapping[str, Any]) -> FileState:
-    """Return the state of a file from a response. If the response has the server's times, the state has them,
-    too.
-    """
+    """Return the state of a file from a response. It has the server's times if the response has them."""
     now = datetime.now(UTC)
     with suppress(TypeError, ValueError):
         now = parsedate_to_datetime(answer["ResponseMetadata"]["HTTPHeaders"].get("date"))

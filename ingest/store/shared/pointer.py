@@ -1,6 +1,4 @@
-"""The content of a shared store's `CURRENT`. It names the published store file, its segments, and replaced
-files.
-"""
+"""The content of a shared store's `CURRENT`: the published store file, its segments, and replaced files."""
 
 from __future__ import annotations
 
@@ -25,8 +23,8 @@ _REMEMBERED = timedelta(days=1)  # how long CURRENT lists a replaced store file
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """The files of a store file that was replaced at `at`. Files that the next store file also uses are left
-    out.
+    """The files of a store file that was replaced at the time `at`. Files that the next store file also uses
+    are left out.
     """
 
     files: Sequence[str]
@@ -52,7 +50,7 @@ class Pointer:
     def follow(self, before: Pointer | None, *, alone: bool = False) -> Pointer:
         """Return this pointer with the files that it replaces and the files that were replaced recently.
 
-        With `alone`, all these files count as replaced long ago, so that they can be removed immediately.
+        With `alone`, all these files can be removed immediately.
         """
         if before is None:
             return self
@@ -78,8 +76,8 @@ def find_unnamed(
 ) -> Iterator[str]:
     """Yield the files of a store that are no longer used or that a killed load left.
 
-    `files` maps names to the times of writing. Readers may use replaced files for the time `grace`. Any other
-    unnamed file may belong to a running load until the time `unfinished` has passed.
+    `files` maps names to the times of writing. Readers may use replaced files for the time `grace`. A file
+    that no pointer names may belong to a load in progress until the time `unfinished` has passed.
     """
     named = pointer.files if pointer else set()
     since = (
@@ -95,7 +93,7 @@ def find_unnamed(
 
 
 def read_pointer(data: bytes, address: str) -> Pointer:
-    """Return the pointer in a text from `to_json`. Raises StoreError for any other text."""
+    """Return the pointer in a string from `to_json`. Raises StoreError for any other string."""
     try:
         fields = json.loads(data)
         if fields["format"] > _FORMAT:

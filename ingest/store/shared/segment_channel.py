@@ -1,7 +1,7 @@
 """Lets a process without credentials read the segments of a shared store through another process.
 
-The process that runs a user's SQL has none of the server's environment variables. It requests bytes of
-segments through a socket, and can get nothing else.
+The process that executes a user's SQL has none of the server's environment variables. It can only request
+bytes of segments through a socket.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LARGEST = 64 * 1024 * 1024  # largest number of bytes in one answer
 
 @dataclass(frozen=True, slots=True)
 class ChannelPlace:
-    """The segments of a shared store. They are read through another process."""
+    """The segments of a shared store, read through another process."""
 
     address: str
     channel: socket.socket
@@ -53,7 +53,7 @@ class ChannelPlace:
 def open_channel(address: str) -> socket.socket:
     """Return the child process's end of a channel.
 
-    A thread answers at the other end until the channel is closed.
+    In this process, a thread answers requests until the channel is closed.
     """
     ours, childs = socket.socketpair()
     threading.Thread(target=_answer, args=(ours, segment_files(address)), daemon=True).start()

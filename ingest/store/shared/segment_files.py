@@ -73,7 +73,7 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
     def find_size(self, name: str) -> int:
         """Return the size of a segment in bytes.
 
-        Raises FileNotFoundError for a missing file. DuckDB's .wal files are always missing.
+        Raises FileNotFoundError for a missing file, such as DuckDB's .wal files.
         """
         if name not in self._sizes:
             entry = self._place.find(name) if SEGMENT.fullmatch(name) else None
@@ -135,10 +135,7 @@ class SegmentFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no t
 
 
 class SegmentStream(io.RawIOBase):
-    """A segment as DuckDB reads it. Several threads use the same stream at the same time.
-
-    So each thread has its own position in the stream.
-    """
+    """A segment as DuckDB reads it. Each thread that uses the stream has its own position."""
 
     def __init__(self, files: SegmentFiles, name: str, size: int) -> None:
         self._files, self._name = files, name

@@ -138,8 +138,8 @@ class SharedLoad:
         """Upload a finished store file and its new segments, and publish the files in the shared store.
 
         Inside the block, the caller publishes the same files in the local folder. With `alone`, all earlier
-        files are removed immediately. Raises StoreError. Raises StoreBusy when another load was faster. After
-        an error, nothing is published.
+        files are removed immediately. Raises StoreError. Raises StoreBusy when another load published first.
+        After an error, nothing is published.
         """
         place, before = self.store.place, self.base.pointer
         known_sizes = before.segments if before else {}
