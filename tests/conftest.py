@@ -7,6 +7,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import signal
 from collections import defaultdict
 from collections.abc import Generator
 from pathlib import Path
@@ -33,6 +34,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a script's background job
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # tests send Ctrl-C to their child processes
     if _runs_all(config):
         os.environ["ALL_TIERS"] = "1"  # the import of tests.parser.strategies reads this variable
 

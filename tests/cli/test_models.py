@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,7 @@ def test_one_ctrl_c_at_the_question_ends_a_chat() -> None:
         os.close(theirs)
         assert process.stdout is not None
         assert process.stdout.read(5) == b"you> "
+        time.sleep(1)  # the prompt appears before input() reads; a signal between both is not noticed
         process.send_signal(signal.SIGINT)
         try:
             _, errors = process.communicate(timeout=20)
