@@ -37,8 +37,8 @@ _OF_SHARES = ("refused", "mended", "right", "turn_ok")
 def read_plan(path: str | Path, today: date | None = None) -> Plan:
     """Return the plan of a TOML file. Paths in the plan are relative to the folder of the file.
 
-    A model without a price gets the built-in list price of the day `today`. The task file itself is not read.
-    Raises PlanError, which lists all mistakes.
+    A model without a price gets the built-in list price of the day `today`. The task file is not read. Raises
+    PlanError, which lists all mistakes.
     """
     reading = _PlanReading(Path(path), today or datetime.now(UTC).date())
     plan = reading.read()
@@ -48,7 +48,7 @@ def read_plan(path: str | Path, today: date | None = None) -> Plan:
 
 
 class _PlanReading(TomlReading):
-    """Reads one plan, and collects its mistakes."""
+    """Reads one plan, and collects the mistakes in the plan."""
 
     def __init__(self, path: Path, today: date) -> None:
         super().__init__(path, "a plan, a TOML file as docs/trials.md shows it")
