@@ -47,8 +47,7 @@ def find_concentrated(
 ) -> dict[str, str]:
     """Return by slice name the reason why a slice gets no rank, if its calls come from too few sessions.
 
-    The session groups show which slices to check; only the sessions of these slices are counted. Raises
-    MetricError.
+    Raises MetricError.
     """
     suspect = {
         slice_.name

@@ -23,7 +23,7 @@ class Slice:
 
     `also` is the value of a second dimension. `total` is the number of all calls, turns or sequences.
     `share.n` is the number of those that could be measured. If too few sessions contain the calls,
-    `concentration` says why the slice is not ranked. Otherwise `concentration` is empty.
+    `concentration` says why the slice is not ranked. Otherwise it is empty.
     """
 
     rate: RateDefinition
@@ -62,7 +62,7 @@ def make_slices(rows: pd.DataFrame, *, related: bool = True) -> list[Slice]:
     """Return a slice for each row of the metric `slices`, or of a metric with the same columns.
 
     The slices of a rate share one estimate of the intra-session correlation. Use `related=False` for slices
-    that are only parts of other slices.
+    that are only subsets of other slices.
     """
     columns = (rows[name] for name in ("rate", "slice", "also", "total"))
     slices = [

@@ -51,9 +51,8 @@ class RateShift:
 def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str, list[DayRate]]:
     """Return the points of each slice in the order of their days. The `also` of a slice is the day.
 
-    Slices without observations or without a day are left out. `last` is the newest complete day. Later days
-    are left out, because a load sees only a part of such days. The later days stay if there are no other
-    days.
+    Slices without observations or without a day are left out. Days after `last`, the newest complete day, are
+    left out if there are other days.
     """
     points: dict[str, list[DayRate]] = {}
     dated = [
@@ -70,9 +69,9 @@ def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str
 def name_series(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -> list[str]:
     """Return the series that a chart names, the most used first.
 
-    If there are six series or fewer, all are named. Otherwise, the three most used series are named, and the
-    two worst of the other series with enough observations and sessions. If fewer than two series have enough,
-    the next most used series are named instead.
+    If there are six series or fewer, all are named. Otherwise the chart names the three most used series, and
+    the two worst of the other series with enough observations and sessions. If fewer than two series have
+    enough, the next most used series are named.
     """
     by_use, worst = _sort_series(points, rate)
     if len(by_use) <= NAMED + 1:
