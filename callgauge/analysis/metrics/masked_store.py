@@ -1,8 +1,7 @@
-"""Opens a published store file without its content, through views in which only listed columns are unchanged.
+"""Opens a published store file without content, through views in which only listed columns are unchanged.
 
-All queries of pages, the command palette, exports, the SQL page and programs use this connection, so no query
-can read content. A text column that is not listed here is NULL, so a new column is hidden until a developer
-lists it.
+All queries of pages, the command palette, exports, the SQL page and programs use this connection. A string
+column that is not listed here is NULL, so a new column is hidden until a developer lists it.
 """
 
 from __future__ import annotations

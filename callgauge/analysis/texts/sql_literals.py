@@ -1,7 +1,7 @@
 """Writes a metric as self-contained SQL, with a literal for each parameter.
 
-The values come from logs. The values are written as DuckDB literals, with chr() for invisible characters such
-as line breaks and direction marks. So people who read and run the SQL see everything in the SQL.
+The values come from logs. Invisible characters such as line breaks and direction marks are written with
+chr(), so that they can be seen in the SQL.
 """
 
 from __future__ import annotations
