@@ -174,7 +174,6 @@ def _split_days(days: pd.DataFrame, size: int, first: int | None = None) -> Iter
 
 
 def _needed_days(runs: Sequence[_DayRun], limit: int, offset: int) -> tuple[list[date | None], int]:
-    """Return the days that contain the rows of a page, and the number of rows on newer days."""
     needed: list[date | None] = []
     before = rows_seen = 0
     for run in runs:

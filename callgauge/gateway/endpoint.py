@@ -282,7 +282,6 @@ class Endpoint:
         return min(max(asked_for, grown), self.longest_wait)
 
     async def _ask_metered(self, path: str, content: bytes, request: ChatRequest, shown: _ShownText) -> Reply:
-        """Send the request once, and report the outcome to the meter."""
         meter = self._meter
         if meter is None:
             return await self._ask_once(path, content, request, shown)

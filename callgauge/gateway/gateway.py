@@ -173,12 +173,10 @@ class Gateway:
             raise
 
     def _last_message(self) -> ChatMessage:
-        """Return the user's last message, or an empty message if there is none."""
         users = (message for message in reversed(self.history) if message.role == "user")
         return next(users, ChatMessage("user"))
 
     async def _start(self) -> None:
-        """Probe unknown capabilities and begin the log, before the first turn."""
         needs_probe = self.strategy == "auto" and self.known.supports_tool_use is None
         if self.probe is None and needs_probe and len(self._executor.toolbox):
             self.probe = await probe_model(self.endpoint, self.model, self.known)

@@ -121,7 +121,6 @@ def _is_refusal(error: NoReplyError) -> bool:
 
 
 async def _ask_strict(ask: Ask, wire: Wire, model: str, tool: ToolDefinition) -> Strict:
-    """Test whether a definition that is marked as strict is accepted."""
     if not wire.knows_strict:
         return "not offered"
     question = ChatMessage("user", f"Report the number 7 with the tool {tool.name}.")

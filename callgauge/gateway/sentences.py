@@ -32,7 +32,7 @@ NO_CALL_READ = f"{NOT_RUN}The model tried to call a tool, but its answer has no 
 
 
 def say_unreadable(tool: str, problem: str | None) -> str:
-    """Return the answer to the user when the arguments of a call could not be read."""
+    """Return the answer to the user when the arguments of a tool call could not be read."""
     return f"{NOT_RUN}The model's arguments for {tool} could not be read: {problem or 'unreadable'}"
 
 

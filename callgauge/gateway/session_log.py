@@ -207,7 +207,6 @@ class TurnLog:
 
 
 def _read_object(raw: str) -> dict[str, Any] | None:
-    """Return the JSON object that an API sent, or None if the value is not an object."""
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError):

@@ -66,5 +66,5 @@ class Turn:
 
     @property
     def tokens(self) -> Tokens:
-        """Return the sums over all steps. A number that the endpoint does not send is None."""
+        """Return the token counts, summed over all steps. A count that the endpoint does not send is None."""
         return sum_tokens(step.reply.tokens for step in self.steps)

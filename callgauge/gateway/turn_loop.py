@@ -223,7 +223,6 @@ class TurnLoop:
         return True
 
     def _repeats_itself(self, done: Sequence[CallResult]) -> bool:
-        """Return True when the same tool calls were rejected several times in a row."""
         if any(done_call.result.ran for done_call in done):
             self._repeated = (None, 0)
             return False

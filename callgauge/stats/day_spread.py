@@ -192,6 +192,5 @@ def widen_estimates(estimate: Estimate, against: Estimate, excess: DayExcess) ->
 
 
 def _variance(estimate: Estimate) -> float:
-    """Return the variance of a rate by Agresti & Coull (1998), which is never 0."""
     centre = (estimate.rate * estimate.effective_n + 2) / (estimate.effective_n + 4)
     return centre * (1 - centre) / estimate.effective_n

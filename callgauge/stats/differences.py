@@ -166,9 +166,7 @@ def _invert(estimate: Floats, reaches: _Reaches, freedom: Floats, methods: Seque
 
 
 def _joint_freedom(several: Sequence[_Rates]) -> Floats:
-    """Return Satterthwaite's degrees of freedom. The variances are those of Agresti & Coull (1998), which are
-    never 0.
-    """
+    """Return Satterthwaite's degrees of freedom of each difference."""
     total, squares = np.zeros(1), np.zeros(1)
     for rate, n, freedom in several:
         centre = (rate * n + 2) / (n + 4)

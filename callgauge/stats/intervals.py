@@ -75,10 +75,9 @@ def blend_numbers(own: float | None, least: float, most: float, freedom: float) 
     if it is exact).
 
     `own` is the number that the data show, with `freedom` degrees of freedom. The logarithm of `own` is
-    averaged with the middle of the logarithmic range, and both are weighted by their degrees of freedom (the
-    idea of Smyth 2004). The middle gets 8 / (log range)² degrees of freedom: the log of a variance with f
-    degrees of freedom has the variance 2 / f, and within the range this variance is at most (log range)² / 4
-    (Popoviciu 1935). If `own` is None, the data show no spread and the result is `least`.
+    averaged with the middle of the logarithmic range, weighted by degrees of freedom (the idea of Smyth
+    2004). The middle has 8 / (log range)² degrees of freedom, from the bound of Popoviciu (1935). If `own` is
+    None, the data show no spread and the result is `least`.
     """
     if own is None:
         return least, inf

@@ -172,6 +172,5 @@ def _ends(middle: float, difference: float) -> tuple[float, float]:
 
 
 def _allowed_variance(difference: float, comparisons: int, alpha: float = 0.05) -> float:
-    """Return the variance at which the test of a difference has 80 % power."""
     z = -float(ndtri(alpha / 2 / comparisons)) + float(ndtri(POWER))
     return (difference / z) ** 2

@@ -116,7 +116,6 @@ def stdtrit_of(chance: float) -> Callable[[Any], Any]:
 
 @lru_cache(maxsize=64)
 def _depth_series(chance: float) -> tuple[float, ...]:
-    """Return the coefficients of the Chebyshev series, the highest first."""
     nodes = np.cos(np.pi * (np.arange(_TERMS) + 0.5) / _TERMS)
     depths = _depth_of_tail((4 / (nodes + 1) - 1) / 2, np.full(_TERMS, 1 - chance))
     return tuple(np.polynomial.chebyshev.chebfit(nodes, depths, _TERMS - 1)[::-1].tolist())

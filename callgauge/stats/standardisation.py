@@ -195,7 +195,6 @@ class _Mix:
 
 
 def _read_counts(strata: Strata) -> Floats:
-    """Return k and n of each slice in each stratum, of shape (2, 2 slices, strata)."""
     counts = [[[share.k for share in pair], [share.n for share in pair]] for pair in strata]
     return np.array(counts, dtype=float).transpose(1, 2, 0)
 

@@ -201,7 +201,6 @@ def _pair(
 
 
 def _linearise(counts: Sequence[TaskCount]) -> list[tuple[float, float, float]]:
-    """Return three values of each task: the linearised rate, k / n̄ and n / n̄."""
     n = sum(count.n for count in counts)
     rate, mean = sum(count.k for count in counts) / n, n / len(counts)
     return [(rate + (count.k - rate * count.n) / mean, count.k / mean, count.n / mean) for count in counts]
@@ -267,7 +266,6 @@ def bound_missing(counts: Counts, arm: str, reference: str) -> tuple[float, floa
 
 
 def _bound_rate(counts: Sequence[TaskCount]) -> tuple[float, float] | None:
-    """Return the smallest and the largest possible Σk / Σn. Return None if no trial was made."""
     k, n = sum(count.k for count in counts), sum(count.n for count in counts)
     measured, missing = sum(count.measured for count in counts), sum(count.missing for count in counts)
     if not n and not missing:
@@ -301,7 +299,7 @@ def name_direction(measure: ComparedMeasure, difference: float) -> Decision:
 
 
 def reached_information(earlier: Sequence[LookAtArm], tasks: int) -> list[int]:
-    """Return the number of tasks at each interim analysis of a variant that had new tasks."""
+    """Return the numbers of tasks at a variant's interim analyses, without analyses that had no new tasks."""
     return [*sorted({each.tasks for each in earlier if 0 < each.tasks < tasks}), tasks]
 
 

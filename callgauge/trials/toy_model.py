@@ -60,7 +60,7 @@ def answer_chat(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Slips:
-    """Decides at random whether a mistake happens. The seed is made of the model, the task and the step
+    """Decides at random whether a mistake happens. The seed depends on the model, the task and the step
     number.
     """
 

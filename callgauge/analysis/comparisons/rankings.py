@@ -174,7 +174,6 @@ def _rank(
     *,
     is_alike: bool,
 ) -> RankedTable:
-    """Rank the slices of one rate. Slices that were measured differently get no rank."""
     ranked, thin = limit_ranked(several, RANKED)
     shown = [*ranked, *thin]
     reference = next((slice_ for slice_ in shown if slice_.name == baseline), None) or choose_reference(shown)

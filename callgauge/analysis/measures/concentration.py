@@ -65,7 +65,6 @@ def find_concentrated(
 
 
 def _is_suspect(slice_: Slice) -> bool:
-    """Return True when the session groups show that few sessions may contain most calls."""
     groups, spread = slice_.share.by_group, slice_.share.spread
     if groups is None or spread is None or not slice_.share.n:
         return False

@@ -92,7 +92,6 @@ def describe_named(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition
 def _sort_series(
     points: Mapping[str, Sequence[DayRate]], rate: RateDefinition
 ) -> tuple[list[str], list[str]]:
-    """Return all names by use, and the worst of the less used series with enough sessions."""
     whole = {name: reduce(add, (point.share for point in series)) for name, series in points.items()}
     by_use = sorted(whole, key=lambda name: (-whole[name].n, name))
     if not rate.better:

@@ -414,7 +414,9 @@ class RunResults:
         return compare_unplanned(measure, self.pair(arm, measure))
 
     def tasks_to_go(self, arm: str) -> int | None:
-        """Return how many more tasks would decide the primary measure, if the difference does not change."""
+        """Return how many more tasks a verdict on the primary measure needs, if the difference does not
+        change.
+        """
         return tasks_more(self.run, self.pair(arm, self.run.primary))
 
     def compare_factors(self) -> tuple[FactorComparison, ...]:

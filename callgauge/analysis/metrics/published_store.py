@@ -79,7 +79,7 @@ def find_outage(folder: str | None) -> datetime | None:
 def open_generation(path: Path, *, texts: bool) -> Connection:
     """Return a read-only connection to a published store file. Each query needs a separate cursor.
 
-    If `texts` is False, content is hidden. Raises UnshownStoreError when the file cannot be opened or has
+    If `texts` is False, log content is hidden. Raises UnshownStoreError when the file cannot be opened or has
     another schema version.
     """
     try:
@@ -167,7 +167,7 @@ class StoreReader:
 def read_store(folder: Path, *, texts: bool) -> Iterator[StoreReader]:
     """Open the published store file of a folder, and close the file afterwards.
 
-    Raises UnshownStoreError. If `texts` is False, content is hidden.
+    Raises UnshownStoreError. If `texts` is False, log content is hidden.
     """
     path = published_generation(str(folder))
     connection = open_generation(path, texts=texts)

@@ -1,7 +1,7 @@
 """Parses stored tool calls before and after the changes of a scenario.
 
-The outcome of a call follows the rules of ingest (`ingest.sessions.classification`). A call whose text the
-log cut is not parsed.
+The outcome of a call follows the rules of ingest (`ingest.sessions.classification`). A call with arguments
+that the log cut is not parsed.
 """
 
 from __future__ import annotations

@@ -137,7 +137,6 @@ class _ChangedCalls:
 
 
 def _write(path: Path, told: Mapping[str, Any]) -> None:
-    """Write a JSON file atomically. A reader finds either the previous or the new content."""
     aside = path.with_suffix(".new")
     aside.write_text(json.dumps(told), encoding="utf-8")
     aside.replace(path)

@@ -95,7 +95,7 @@ def open_locked_down(
 ) -> duckdb.DuckDBPyConnection:
     """Return a connection that can read only the given store file.
 
-    If `texts` is False, content is hidden.
+    If `texts` is False, log content is hidden.
     """
     config: dict[str, str | bool | int | float | list[str]] = {"threads": threads, "memory_limit": memory}
     connect = connect_read_only if texts else connect_without_texts

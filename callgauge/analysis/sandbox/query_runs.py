@@ -110,7 +110,7 @@ class QueryResult:
 def run(generation: Path, sql: str, limits: QueryLimits = LIMITS, *, texts: bool) -> QueryResult:
     """Return the result of `sql` on the database file `generation`. Raises SqlError.
 
-    If `texts` is False, content is hidden from the query.
+    If `texts` is False, log content is hidden from the query.
     """
     if len(sql) > LONGEST:
         raise SqlError(f"The text has {len(sql):,} characters; a query may have {LONGEST:,}.")

@@ -102,7 +102,6 @@ def _entry_line(case: TestsetCase) -> Line:
 
 
 def _as_bfcl(value: Any, key: str | None = None) -> Any:
-    """Return the schema with BFCL's type names. Nothing else changes."""
     if isinstance(value, Mapping):
         return {name: _as_bfcl(inner, name) for name, inner in value.items()}
     if isinstance(value, list):
@@ -197,7 +196,6 @@ def _promptfoo_line(case: TestsetCase) -> Line:
 
 
 def _fits(tool: ToolDefinition, raw: str) -> bool:
-    """Return whether promptfoo's validator may accept raw arguments."""
     return {found.code for found in parse_arguments(raw, tool).diagnostics} <= _VALID_FOR_AJV
 
 

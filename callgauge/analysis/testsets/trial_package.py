@@ -377,6 +377,5 @@ def _comment(text: str) -> str:
 
 
 def _make_key(name: str) -> str:
-    """Return a name as a bare TOML key that is also a safe file name."""
     word = re.sub(r"[^a-zA-Z0-9_-]+", "-", name).strip("-_")[:40]
     return word or f"x{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:6]}"

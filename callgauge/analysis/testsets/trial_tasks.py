@@ -153,7 +153,6 @@ def name_task(tool: str | None, call_id: str) -> str:
 
 
 def _require_results(earlier: Sequence[Row]) -> None:
-    """Raise NotExportedError when the store lacks the text or the result of an earlier call."""
     for step in earlier:
         if _is_text(step):
             continue

@@ -67,7 +67,6 @@ def find_named_position(message: str, text: str) -> int | None:
 
 
 def _index_at(text: str, line: int, column: int) -> int | None:
-    """Return the index of a 1-based line and column. Return None when the text has no such position."""
     lines = text.split("\n", line)
     if not 1 <= line <= len(lines) or not 1 <= column <= len(lines[line - 1]) + 1:
         return None

@@ -32,7 +32,6 @@ def fill_parameters(metric: Metric, parameters: Mapping[str, Any]) -> str:
 
 
 def _split_header(sql: str) -> tuple[str, str]:
-    """Return the title and question lines of a metric's SQL, and the SQL without its comment lines."""
     lines = sql.splitlines(keepends=True)
     head = [line for line in lines if line.startswith(("-- title:", "-- question:"))]
     return "".join(head), "".join(line for line in lines if not line.startswith("--"))

@@ -247,7 +247,6 @@ def _describe_standing(whole: SliceComparison, standing: Standing) -> str:
 
 
 def _describe_dependence(breakdown: Breakdown, smallest: float) -> str:
-    """Name the dimension on which the difference depends, when no single value has a clear difference."""
     standing = breakdown.whole.standing(smallest)
     if standing in (Standing.TOO_FEW, Standing.TOO_FEW_DAYS, Standing.UNMEASURED, Standing.REFERENCE):
         return ""

@@ -45,7 +45,7 @@ class ToolVerdict:
 
     @property
     def named(self) -> Slice | None:
-        """The tool of `worst` to describe, preferably a tool that is known to be worse than another.
+        """The tool of `worst` to describe: first a tool that is known to be worse than another.
 
         The result is None if all tools are in `worst`.
         """

@@ -94,8 +94,8 @@ def describe_parts(parts: Iterable[Mapping[str, Any]]) -> str:
 class TextPiece:
     """The next piece of a reply's text.
 
-    If a stream breaks, the model is asked again. Then a first piece arrives although the broken reply had no
-    last piece, and the new text replaces the old text.
+    If a stream breaks, the model is asked again, and a new first piece arrives. The new text replaces the old
+    text.
     """
 
     text: str
@@ -105,9 +105,7 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The numbers of tokens that the endpoint counted for one reply. A number that the endpoint does not send
-    is None.
-    """
+    """The token counts of the endpoint for one reply. A count that the endpoint does not send is None."""
 
     read: int | None = None
     written: int | None = None
@@ -115,7 +113,10 @@ class Tokens:
 
 
 def sum_tokens(counted: Iterable[Tokens]) -> Tokens:
-    """Return the sums over several replies. A number that the endpoint does not send is None."""
+    """Return the token counts, summed over several replies.
+
+    A count that the endpoint does not send is None.
+    """
     tokens = tuple(counted)
     return Tokens(
         _sum(reply.read for reply in tokens),

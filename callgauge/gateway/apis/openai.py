@@ -366,7 +366,6 @@ class _ResponsesParts(ReplyParts):
         return super().complete()
 
     def _read_reason(self) -> str:
-        """Return why the reply is incomplete, or '' if it is complete."""
         details = self.response.incomplete_details
         return (details.reason if details else None) or ""
 

@@ -124,7 +124,6 @@ class Executor:
 
 
 def _current_task() -> asyncio.Task[Any] | None:
-    """Return the current task, or None when there is no event loop."""
     try:
         return asyncio.current_task()
     except RuntimeError:
@@ -169,5 +168,4 @@ def _cut(text: str) -> str:
 
 
 def _describe_call(request: ToolCallRequest) -> str:
-    """Return a short line about a tool call, for the log of the program."""
     return f"{request.tool_name}[{request.tool_call_id}]"

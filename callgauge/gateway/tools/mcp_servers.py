@@ -314,7 +314,6 @@ class _Connection:
 
 
 def _load_mcp() -> Any:
-    """Return the package mcp. Raises McpServerError with the command to install it."""
     try:
         import mcp
     except ModuleNotFoundError:
@@ -332,7 +331,6 @@ def _read_variables(server: McpServer) -> dict[str, str]:
 
 
 async def _list_tools(client: Client) -> list[dict[str, Any]]:
-    """Return the tools of all pages, in the format of the protocol."""
     declared: list[dict[str, Any]] = []
     cursor: str | None = None
     for _ in range(_MOST_PAGES):
@@ -345,7 +343,6 @@ async def _list_tools(client: Client) -> list[dict[str, Any]]:
 
 
 def _explain(error: BaseException, server: McpServer) -> str:
-    """Return why a server cannot be used, in one sentence."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, McpServerError):
@@ -408,7 +405,9 @@ class _StderrTail:
                 self._kept = (self._kept + part)[-_TAIL:]
 
     async def quote(self) -> str:
-        """Return the last lines in brackets, or ''. Call this method only after the server has ended."""
+        """Return the last lines of standard error in brackets, or ''. Call this method only after the server
+        has ended.
+        """
         self.file.close()
         await asyncio.to_thread(self._reader.join, 1.0)
         lines = self._kept.decode("utf-8", "replace").split("\n")

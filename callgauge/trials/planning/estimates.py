@@ -257,7 +257,6 @@ def _mean_result(task: Task) -> float:
 
 
 def _sum_read(first: float, replies: float, growth: float) -> float:
-    """Return the input tokens of one trial. Each request repeats all earlier messages."""
     return replies * first + growth * replies * (replies - 1) / 2
 
 

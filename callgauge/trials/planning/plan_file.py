@@ -48,8 +48,6 @@ def read_plan(path: str | Path, today: date | None = None) -> Plan:
 
 
 class _PlanReading(TomlReading):
-    """Reads one plan, and collects the mistakes in the plan."""
-
     def __init__(self, path: Path, today: date) -> None:
         super().__init__(path, "a plan, a TOML file as docs/trials.md shows it")
         self.today = today
@@ -59,7 +57,6 @@ class _PlanReading(TomlReading):
         return None if plan_table is None else self._make_plan(plan_table)
 
     def _make_plan(self, plan_table: Mapping[str, Any]) -> Plan | None:
-        """Return the plan. Return None if the plan has mistakes or contradictions."""
         tables: dict[str, Mapping[str, Any]] = {part: plan_table.get(part) or {} for part in _NAMED}
         for part in ("endpoints", "models"):
             if (
@@ -179,7 +176,6 @@ class _PlanReading(TomlReading):
         return TokenPrice(price.input, price.output, price.cached_input, source)
 
     def _read_arms(self, plan_table: Mapping[str, Any], tables: Mapping[str, Any]) -> tuple[TrialArm, ...]:
-        """Return the variants. Return () if a table that the variants need could not be read."""
         run, arms = plan_table.get("run") or {}, plan_table.get("arms")
         if arms is None or not {"compensations", "accept", "template"} <= run.keys():
             return ()

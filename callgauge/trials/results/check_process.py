@@ -68,7 +68,6 @@ class CheckProcess:
         return self._process
 
     def _end(self) -> int | None:
-        """Kill the process and return its exit code."""
         process, self._process = self._process, None
         if process is None:
             return None

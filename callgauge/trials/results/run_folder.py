@@ -16,7 +16,9 @@ NO_REPLY = "no_reply"
 
 
 class FolderError(Exception):
-    """Raised when a run's folder cannot be read or written. The message names the file and the next step."""
+    """Raised when the folder of a trial run cannot be read or written. The message names the file and the
+    next step.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,10 @@ def read_ledger(path: Path) -> tuple[TrialOutcome, ...]:
 
 
 def read_looks(path: Path) -> tuple[ArmLook, ...]:
-    """Return the results of a run's interim analyses, in file order. Return () when there is no file."""
+    """Return the results of the trial run's interim analyses, in file order.
+
+    Return () when there is no file.
+    """
     return _read_lines(path, ArmLook)
 
 

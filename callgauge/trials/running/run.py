@@ -376,7 +376,6 @@ class _RunUnderWay:
         return None
 
     def _conclude(self) -> tuple[EndReason, str]:
-        """Return how the trial run ended, after all possible trials."""
         if not self.stopped_arms:
             is_whole = len(self.outcomes) == len(self.ordered) * len(self._arms) * self.plan.run.repeats
             return "done", "all trials are finished" if is_whole else "every variant is decided"
@@ -388,8 +387,8 @@ class _RunUnderWay:
         return {arm_look.arm for arm_look in self.looks if arm_look.decision in ENDS}
 
     def _active(self) -> set[str]:
-        """Return the variants that still have trials. The reference is included as long as another variant
-        is.
+        """Return the variants that still have trials. The reference is included while another variant has
+        trials.
         """
         return self._arms.keys() - self._decided() - self.stopped_arms.keys() if self._others() else set()
 
@@ -520,7 +519,6 @@ class _RunUnderWay:
             self._tell(f"interim analysis {number} after {arm_look.tasks:,} tasks: {arm_look.arm} {word}")
 
     def _count_tasks(self) -> int:
-        """Return the number of tasks whose trials have all ended."""
         active = self._active()
         open_tasks = {
             block.task

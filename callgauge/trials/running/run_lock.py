@@ -126,7 +126,9 @@ def _show(value: Any) -> str:
 
 
 def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each leaf of a nested object with its path. The path contains the `name` of a list item."""
+    """Yield each leaf of a nested object with its path. In a list of named items, the path contains the
+    item's `name`.
+    """
     for name, item in value.items():
         path = f"{prefix}{name}"
         is_named = isinstance(item, list) and all(

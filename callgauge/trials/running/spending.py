@@ -186,7 +186,7 @@ def _sum_spent(lines: Iterable[dict[str, Any]]) -> Amount:
 
 
 def _sum_seconds(lines: Iterable[dict[str, Any]]) -> float:
-    """Return the total duration of all processes. A process ends at the last time that it recorded."""
+    """Return the total duration of all processes, each from the first to the last recorded time."""
     total = latest = 0.0
     for line in lines:
         if "begin" in line:

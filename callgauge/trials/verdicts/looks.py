@@ -138,7 +138,6 @@ def _open_look(design: TrialDesign, number: int, arm: str, at: str) -> ArmLook:
 def _look_at_arm(
     design: TrialDesign, pairs: PairedTasks, earlier: Sequence[ArmLook], empty: ArmLook, *, is_last: bool
 ) -> ArmLook:
-    """Return the analysis of one variant, tested at the variant's share of alpha."""
     mean = pairs.mean
     if mean is None:
         decision: Decision = "not decided" if is_last else "go on"
@@ -212,7 +211,6 @@ def _is_futile(design: TrialDesign, tasks: int, mean: PairedMean) -> bool:
 
 
 def _find_p(arm_look: ArmLook, earlier: Sequence[ArmLook]) -> float:
-    """Return the two-sided p-value of a variant, adjusted for its earlier analyses."""
     if arm_look.statistic is None:
         return 1.0
     reached = reached_information(earlier, arm_look.tasks)

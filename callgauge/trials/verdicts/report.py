@@ -251,7 +251,6 @@ def _measure_arm(
 def _sort_settings(
     settings: Mapping[str, Mapping[str, Any]],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings that all variants share, and then the other settings with their values."""
     shared: dict[str, Any] = {}
     differing: dict[str, Any] = {}
     for key in _SETTINGS:

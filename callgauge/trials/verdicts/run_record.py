@@ -181,7 +181,6 @@ def _count_lines(path: Path) -> int:
 
 
 def _is_sound(outcome: TrialOutcome) -> bool:
-    """Return True when the values of an outcome have the correct types."""
     mended = 0 if outcome.mended is None else outcome.mended
     counts = [mended, *(getattr(outcome, name) for name in _COUNTS)]
     amounts = [value for name in _AMOUNTS if (value := getattr(outcome, name)) is not None]

@@ -179,7 +179,6 @@ def _render(prompt: str | None, variables: Mapping[str, Any]) -> str | list[dict
 
 
 def _find_tools(config: Mapping[str, Any]) -> list[Any]:
-    """Return the tools of the providers. Raise ForeignTaskError if two providers define different tools."""
     providers = config.get("providers")
     sets = [
         provider["config"]["tools"]
