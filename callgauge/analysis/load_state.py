@@ -1,4 +1,6 @@
-"""Describes the state of the store: what loads read or rejected, failed nightly runs, silent sources."""
+"""Describes the state of the store: what loads accepted or rejected, failed nightly runs, and sources without
+new logs.
+"""
 
 from __future__ import annotations
 

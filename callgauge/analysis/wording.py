@@ -306,10 +306,7 @@ def unique_labels(values: Sequence[str], labels: Sequence[str]) -> dict[str, str
 
 
 def _short_value(value: str) -> str:
-    """Return the value.
-
-    If the value is long or has invisible characters, return 12 digits of its SHA-256.
-    """
+    """Return the value, or 12 digits of its SHA-256 if the value is long or has invisible characters."""
     plain = one_line(value, _LONGEST_LABEL)
     return value if plain == value else sha256(value.encode()).hexdigest()[:12]
 
@@ -354,7 +351,7 @@ def escape(json_text: str) -> str:
 def visible(text: str, *, spaces: bool = False) -> str:
     """Return the string with control characters and direction marks written as `⟨U+202E⟩`.
 
-    Line breaks and tabs stay. If `spaces` is True, white space is shown as symbols, too.
+    Line breaks and tabs stay. If `spaces` is True, white space is also shown as symbols.
     """
     shown = "".join(
         char if char in "\n\t" or unicodedata.category(char) not in _HIDDEN else f"⟨U+{ord(char):04X}⟩"

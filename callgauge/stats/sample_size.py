@@ -123,10 +123,10 @@ def trial_worth(history: Share, calls: float) -> float:
 def _pairs_needed(
     unit: float, difference: float, comparisons: int, alpha: float, correlation: float, repeats: int
 ) -> int:
-    """Return the number of tasks. `unit` is the variance of the difference of two independent trials.
+    """Return the number of tasks that a comparison needs.
 
-    Trials of one task share the task's difficulty, which cancels between the variants. Repeated trials reduce
-    the remaining variance.
+    `unit` is the variance of the difference of two independent trials. Trials of one task share the task's
+    difficulty, which cancels between the variants. Repeated trials reduce the remaining variance.
     """
     variance = unit * (1 - correlation) / repeats
     return max(2, ceil(variance / _allowed_variance(difference, comparisons, alpha)))

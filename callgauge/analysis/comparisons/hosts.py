@@ -58,7 +58,8 @@ class HostComparison:
 def compare_hosts(
     ask: Ask, rate: RateDefinition, chosen: Mapping[str, Any], *, most: int = MOST
 ) -> HostComparison:
-    """Compare the hosts of each model, mix-adjusted where the mix matters. Return at most `most` rows.
+    """Compare the hosts of each model, adjusted for the mix of calls where the mix matters. Return at most
+    `most` rows.
 
     The p-values are adjusted by Holm's method over all models together.
     """

@@ -103,7 +103,7 @@ def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) ->
 def compare_sides(
     a: CompareSide, b: CompareSide, rate: RateDefinition, work: ArmStrata
 ) -> SliceComparison | None:
-    """Return B compared with A, mix-adjusted where the mix matters.
+    """Return B compared with A, adjusted for the mix of calls where the mix matters.
 
     Return None if the rate of a slice is unknown.
     """

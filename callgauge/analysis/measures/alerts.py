@@ -80,10 +80,7 @@ class Alert:
         return max(difference.low, -difference.high, 0.0) if difference else 0.0
 
     def agrees_with(self, chosen: Mapping[str, Any]) -> bool:
-        """Return True when the filters select some of the affected calls.
-
-        `chosen` holds metric parameters.
-        """
+        """Return True when the filters `chosen` (metric parameters) select some of the affected calls."""
         values = dict(self.values)
         if self.place and self.place.is_only:
             values[self.place.dimension] = self.place.value

@@ -1,5 +1,5 @@
-"""Breaks the difference of two slices down by model, tool, prompt and host, and finds the values that are
-exceptions.
+"""Compares two slices within each model, tool, prompt and host, and finds the values where the difference is
+an exception.
 """
 
 from __future__ import annotations
@@ -140,7 +140,9 @@ class Breakdown:
         )
 
     def list_differing(self) -> list[str]:
-        """Return the dimensions on which the difference depends, because a stratum is unlike the others."""
+        """Return the dimensions that have a stratum with a difference unlike the difference of the other
+        strata.
+        """
         return [name for name, strata in self.strata.items() if any(each.is_unlike_others for each in strata)]
 
     def find_helped(self, smallest: float = SMALLEST) -> tuple[str, Sequence[StratumComparison]] | None:

@@ -169,7 +169,7 @@ class MakeupShift:
 
     @property
     def change(self) -> float:
-        """The share in slice B minus the share in slice A."""
+        """The share of the value in slice B minus the share in slice A."""
         return self.b / self.b_total - self.a / self.a_total
 
 

@@ -111,7 +111,7 @@ def merge_slices(several: Iterable[Slice], name: str = "all") -> Slice | None:
 
 
 def rank_slices(several: Iterable[Slice]) -> list[Slice]:
-    """Return the slices, the best first. Slices with too few measurements come last, the largest first."""
+    """Return the slices, the best first. Slices with too few measurements come last, ordered by size."""
     return sorted(
         several,
         key=lambda slice_: (

@@ -36,13 +36,13 @@ class TimeUnit:
     gap: timedelta
 
     def start_of(self, day: date) -> date:
-        """Return the first day of the unit that `day` is in; weeks begin on Monday."""
+        """Return the first day of the unit that contains `day`. Weeks begin on Monday."""
         if self.name == "week":
             return day - timedelta(days=day.weekday())
         return day.replace(day=1) if self.name == "month" else day
 
     def end_of(self, day: date) -> date:
-        """Return the last day of the unit that `day` is in."""
+        """Return the last day of the unit that contains `day`."""
         if self.name == "week":
             return self.start_of(day) + 6 * _DAY
         return (day.replace(day=1) + 31 * _DAY).replace(day=1) - _DAY if self.name == "month" else day

@@ -49,10 +49,10 @@ class RateShift:
 
 
 def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str, list[DayRate]]:
-    """Return the points of each slice in the order of their days. The `also` of a slice is the day.
+    """Return the points of each slice in the order of their days.
 
-    Slices without observations or without a day are left out. Days after `last`, the newest complete day, are
-    left out if there are other days.
+    The field `also` of a slice contains the day. Slices without observations or without a day are left out.
+    Days after `last`, the newest complete day, are left out if there are other days.
     """
     points: dict[str, list[DayRate]] = {}
     dated = [
@@ -141,8 +141,8 @@ class VersionShift:
 def order_versions(several: Iterable[Slice]) -> list[tuple[str, Slice]]:
     """Return each version as (day of its first use, slice), in the order of these days.
 
-    `several` holds the slices by version. The `also` of a slice is the day. Slices without a version or a day
-    are left out.
+    `several` holds the slices by version. The field `also` of a slice contains the day. Slices without a
+    version or a day are left out.
     """
     used: dict[str, list[Slice]] = {}
     for slice_ in several:
@@ -158,7 +158,7 @@ def order_versions(several: Iterable[Slice]) -> list[tuple[str, Slice]]:
 
 
 def find_version_shifts(versions: Sequence[tuple[str, Slice]]) -> list[VersionShift] | None:
-    """Return the changes of the rate along versions ordered by use.
+    """Return the changes of the rate from version to version, in the order of their first use.
 
     Return None with fewer than 12 versions.
     """

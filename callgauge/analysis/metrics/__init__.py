@@ -67,7 +67,7 @@ class DaysUsed(StrEnum):
 
 
 class FactsUsed(StrEnum):
-    """Which rows of calls and turns a metric reads, before the metric's filters apply."""
+    """Which rows of calls and turns a metric uses, before the filters of the metric apply."""
 
     NEWEST_TURNS = "newest turns"  # only turns of the newest day
     ALL = "all"

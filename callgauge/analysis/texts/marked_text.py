@@ -76,7 +76,7 @@ def _index_at(text: str, line: int, column: int) -> int | None:
 def shown_window(text: str, marks: Sequence[TextMark]) -> tuple[int, int]:
     """Return the span of a long text to show.
 
-    The span starts at the text's beginning or just before the first mark.
+    It starts at the beginning of the text or just before the first mark.
     """
     first = min((mark.start for mark in marks), default=0)
     start = 0 if first < LIMIT - _BEFORE else first - _BEFORE
@@ -225,7 +225,7 @@ def find_hits(text: str, searched: str) -> list[tuple[int, int]]:
 def one_line_with_hits(
     text: str, searched: str | None, limit: int
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return a text as `wording.one_line` writes it, and the spans of the written text that contain
+    """Return the string that `wording.one_line` makes of a text, and the spans of this string that contain
     `searched`.
     """
     shown, spans, end = "", [], 0

@@ -19,7 +19,9 @@ _ALPHABET = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class LinkError(ValueError):
-    """Raised when a link cannot contain a string, or contains no string. The message is one sentence."""
+    """Raised when a link contains no valid string, or when a string does not fit into a link. The message is
+    one sentence.
+    """
 
 
 def pack_text(text: str) -> str:

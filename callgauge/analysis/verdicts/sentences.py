@@ -337,7 +337,7 @@ def _describe_common(comparison: SliceComparison) -> str:
 def list_names(names: Sequence[str]) -> str:
     """Write names as a list in a sentence: A, B and C.
 
-    If there are many names, write the first names and the number of others.
+    If there are many names, write the first names and the number of the remaining names.
     """
     if len(names) > _NAMED:
         return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"

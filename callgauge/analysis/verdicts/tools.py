@@ -88,7 +88,8 @@ def _judge_alike(several: Sequence[Slice]) -> ToolVerdict:
 def estimate_failures(slice_: Slice | None) -> float:
     """Estimate the number of failed calls or turns.
 
-    Unmeasured calls or turns are assumed to fail as often as the others. Return 0 when nothing was measured.
+    Unmeasured calls or turns are assumed to fail as often as measured ones. Return 0 when nothing was
+    measured.
     """
     if slice_ is None or slice_.share.rate is None:
         return 0.0

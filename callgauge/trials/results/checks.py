@@ -135,7 +135,7 @@ def _find_misfit(wanted: ExpectedCall, call: CallResult, expect: Expectation) ->
 def _match(fits: Sequence[Sequence[bool]], calls: int) -> list[int | None]:
     """Return for each expected tool call the position of its own matching tool call, or None if none matches.
 
-    Augmenting paths find the largest number of matches.
+    As many calls as possible are matched.
     """
     owner: list[int | None] = [None] * calls
 

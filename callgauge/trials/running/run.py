@@ -492,7 +492,7 @@ class _RunUnderWay:
     # --- looks and progress -------------------------------------------------------------------------
 
     async def _look(self, number: int) -> None:
-        """Make an interim analysis. A variant with a verdict gets no more trials."""
+        """Make an interim analysis. Variants with a verdict get no more trials."""
         await self._end_trials(cancel=False)
         is_last = number == len(self.design.look_at)
         if (

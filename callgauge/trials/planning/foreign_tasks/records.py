@@ -23,7 +23,7 @@ MOST_BYTES = 256 * 1024 * 1024
 class ForeignTaskError(Exception):
     """Raised for a mistake in a task file of another evaluation program. The message says what to do.
 
-    `line` counts from 1. It is None for a mistake that concerns the whole file.
+    `line` counts from 1. It is None for a mistake of the whole file.
     """
 
     def __init__(self, message: str, line: int | None = None, *, advice: str = _LEAVE_OUT) -> None:
