@@ -13,7 +13,7 @@ from callgauge.stats.sequential import chance_above, find_boundaries
 from callgauge.stats.special_functions import binomial_chances, ndtri, poisson_mean
 
 POWER = 0.8  # the chance that a real difference is found
-_MOST = 10_000_000  # limit of sessions; a larger number is reported as "never"
+_MOST = 10_000_000  # if a comparison needs more sessions, `sessions_needed` returns None
 
 
 def sessions_needed(share: Share, against: Share, difference: float, comparisons: int = 1) -> int | None:

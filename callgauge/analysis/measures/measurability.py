@@ -141,10 +141,10 @@ def _compare_success(slices: Sequence[Slice]) -> ComparisonBasis:
 
 
 def find_definition_shares(slices: Iterable[Slice]) -> dict[str, float]:
-    """Return the share of the measured calls with a tool definition, by slice name.
+    """Return by slice name the share of the measured calls that have a tool definition.
 
-    `slices` holds the slices of the rate `defined`, and of parse_error or syntax_error, which have the same
-    n.
+    `slices` must hold the slices of the rate `defined`, and of parse_error or syntax_error, which count the
+    same calls.
     """
     listed = list(slices)
     whole = _SYNTAX if any(slice_.rate.name == _SYNTAX for slice_ in listed) else "parse_error"

@@ -158,7 +158,10 @@ def _write_group(table: RankedTable, names: Names, noun: str) -> str:
 
 
 def _write_inside(table: RankedTable, names: Names) -> str:
-    """Name the pair in a small group that differs when no other pair is compared, as on the Compare page."""
+    """Name a pair of the best slices that differs if p-values are not corrected for other pairs.
+
+    Return "" if many slices may be the best.
+    """
     best = table.best if len(table.best) <= _FEW else ()
     alone = [
         (comparison.difference.p, better, worse)

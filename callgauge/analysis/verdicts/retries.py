@@ -1,5 +1,5 @@
-"""Writes the sentences on retries: the tool that is given up most often, what retries fix, and whether
-changed retries help.
+"""Writes the sentences on retries: which tool's errors are most often not recovered, what retries fix, and
+whether changed retries help.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def find_given_up(verdict: ToolVerdict) -> Slice | None:
 
 
 def write_given_up(verdict: ToolVerdict) -> str:
-    """Return the sentence on the tool whose errors are given up most often. It contains log content.
+    """Return the sentence on the tool whose errors are most often not recovered. It contains log content.
 
     `verdict` is the verdict on the rate `recovered`, with one slice per tool.
     """
