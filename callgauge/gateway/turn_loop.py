@@ -76,7 +76,7 @@ class TurnLoop:
     _repeated: tuple[Any, int] = (None, 0)
 
     async def run(self) -> Turn:
-        """Run the turn to its end. Raises an exception only if the task itself is cancelled."""
+        """Run the turn to its end. Raises an exception only if the asyncio task is cancelled."""
         started = time.monotonic()
         step = 0
         while self.status is None:

@@ -84,7 +84,7 @@ def read_shares(rows: pd.DataFrame) -> list[Share]:
 
 
 def sum_groups(rows: Iterable[Mapping[Any, Any]], *columns: str) -> Floats:
-    """Return the sums over all rows by random group of sessions: an array of columns by GROUPS."""
+    """Return the sums over all rows by random group of sessions, as an array of shape (columns, GROUPS)."""
     listed_rows = list(rows)
     counts = ([row[f"group_{column}"] for row in listed_rows] for column in columns)
     sums: Floats = place_in_groups([row["group_ids"] for row in listed_rows], *counts).sum(axis=0)

@@ -5,10 +5,9 @@ Binary segmentation proposes the changes. It finds the split that explains the c
 both halves (Vostrikova 1981). A split is proposed when at most 1 % of random orders of the days have an
 equally good split (a permutation test; Matteson & James 2014).
 
-Neighbouring days may be correlated, and then shuffled days vary less slowly than the real days. So the
-autocorrelation of the days between the proposed changes is estimated and added to the shuffled days (a sieve
-bootstrap; Bühlmann 1997). A proposed change is kept when at most 1 % of these series have an equally clear
-split.
+Neighbouring days may be correlated, and shuffling removes this correlation. So the autocorrelation of the
+days between the proposed changes is estimated and added to the shuffled days (a sieve bootstrap; Bühlmann
+1997). A proposed change is kept when at most 1 % of these series have an equally clear split.
 
 The range of a change is found by test inversion. The range contains every day for which the hypothesis "the
 change is on this day" is not rejected at 5 %. The distribution of the statistic under this hypothesis comes
