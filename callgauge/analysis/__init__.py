@@ -1,5 +1,4 @@
 """Answers questions about a store: metrics, measures, comparisons and their wording.
 
-Streamlit is not needed. The dashboard, the report, the gate, the API, MCP and monitoring show the answers of
-this package.
+The dashboard, the report, the gate, the API, MCP and monitoring show the answers of this package.
 """

@@ -1,4 +1,4 @@
-"""Gives advice on a stored tool definition: lint findings, and the calls whose errors each finding may
+"""Gives advice on a stored tool definition: lint findings, and the tool calls whose errors each finding may
 explain.
 
 The number of calls is known only for findings about a single parameter.
@@ -18,9 +18,9 @@ SEVERITIES = ("error", "warning", "note")
 
 @dataclass(frozen=True, slots=True)
 class Culprit:
-    """The number of calls with one diagnostic code at one parameter, such as `filters[].name`.
+    """The number of tool calls with one diagnostic code at one parameter, such as `filters[].name`.
 
-    An empty parameter name means the arguments as a whole.
+    An empty parameter name stands for all arguments together.
     """
 
     parameter: str
@@ -34,9 +34,8 @@ class Advice:
     """One lint finding about a tool definition, with a suggested edit.
 
     If `patch` is True, `edit` is a JSON merge patch for the value at the path `place`. Otherwise `edit` is a
-    sentence, because only a person can decide on the edit. `explained` counts the diagnostics of calls at the
-    finding's parameter. A call with two diagnostics counts twice, so the sum of `explained` may exceed the
-    number of calls.
+    sentence, because only a person can decide on the edit. `explained` counts the diagnostics at the
+    finding's parameter. A call with two diagnostics counts twice.
     """
 
     code: str
@@ -55,7 +54,7 @@ class Advice:
 
 
 class NotReadableError(Exception):
-    """Raised when the lint cannot read a stored definition; the message says why."""
+    """Raised when the lint cannot read a stored definition. The message says why."""
 
 
 def find_advice(
@@ -64,7 +63,7 @@ def find_advice(
     """Return the lint findings about a definition.
 
     Findings that explain most calls come first, then severe findings. `definition` is the parameters' JSON
-    Schema as text. Raises NotReadableError when the lint cannot read the definition.
+    Schema as JSON text. Raises NotReadableError when the lint cannot read the definition.
     """
     try:
         schema = json.loads(definition or "null")

@@ -24,7 +24,7 @@ _BY_CALL = ("tool", "mcp_server", "strategy", "harness_version")
 class Arm:
     """One of the two slices of a comparison, A or B.
 
-    `own` holds the values chosen for this slice alone, by dimension. `shared` holds the metric parameters of
+    `own` holds the filter values of this slice alone, by dimension. `shared` holds the metric parameters of
     both slices. A value in `own` replaces the value in `shared`.
     """
 
@@ -40,11 +40,11 @@ class Arm:
         return parameters | ({"from_day": self.days[0], "to_day": self.days[1]} if self.days else {})
 
     def add_prefix(self) -> dict[str, Any]:
-        """Return the parameters with the names for a metric on two slices: a_models, b_models, …"""
+        """Return the parameters under the names that a metric on two slices uses: a_models, b_models, …"""
         return {f"{self.letter.lower()}_{name}": value for name, value in self.parameters().items()}
 
     def split_by_call(self) -> list[str]:
-        """Return the active filters that select single calls, such as the filter by tool, and not whole
+        """Return the active filters that select single tool calls (such as the filter by tool), not whole
         turns.
         """
         parameters = self.parameters()
@@ -58,24 +58,26 @@ def arm_query(letter: Letter, own: Mapping[str, Sequence[str]], days: Days | Non
 
 
 def join_values(values: Iterable[str]) -> str:
-    """Return the values as one URL text, such as `falcon-3,heron`. A comma within a value becomes %2C."""
+    """Return the values joined by commas for a URL, such as `falcon-3,heron`. A comma within a value becomes
+    %2C.
+    """
     return ",".join(value.replace("%", "%25").replace(",", "%2C") for value in values)
 
 
 def split_values(text: str) -> list[str]:
-    """Return the values of a text that `join_values` wrote."""
+    """Return the values that `join_values` joined."""
     return [unquote(part) for part in text.split(",") if part]
 
 
 def join_days(days: Sequence[date]) -> str:
-    """Return the days as one URL text, such as 2026-11-09_2026-11-15. A single day is 2026-11-09."""
+    """Return the days as a URL parameter, such as 2026-11-09_2026-11-15. A single day is 2026-11-09."""
     return "_".join(day.isoformat() for day in sorted(set(days)))
 
 
 def read_days(text: str, first: date, last: date) -> Days:
     """Return the first and last day of a range in a link. The store has the days from `first` to `last`.
 
-    Raises ValueError if the text is not a range, or if the store has none of the days.
+    Raises ValueError if the link contains no valid range, or if the store has none of the days.
     """
     days = read_range(text).resolve(last, datetime.now(UTC).date()) or (first, last)
     if days[-1] < first or days[0] > last:
@@ -86,7 +88,7 @@ def read_days(text: str, first: date, last: date) -> Days:
 def name_arms(this_arm: Arm, other: Arm, labels: Mapping[str, Mapping[str, str]]) -> tuple[str, str]:
     """Return a name for each slice from the filters that differ between the slices.
 
-    Equal names get the letter of the slice.
+    If the names are equal, each name gets the letter of the slice.
     """
     differing = [name for name in PARAMETERS if this_arm.own.get(name) != other.own.get(name)]
     first, second = (
@@ -112,7 +114,7 @@ def _name_arm(
 
 
 def do_overlap(arm: Arm, other: Arm) -> bool:
-    """Return True when a call can be in both slices, which means that the slices are not independent."""
+    """Return True when a tool call can be in both slices, so that the slices are not independent."""
     first, second = arm.parameters(), other.parameters()
     for parameter in PARAMETERS.values():
         values, others = first.get(parameter), second.get(parameter)

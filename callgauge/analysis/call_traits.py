@@ -1,4 +1,4 @@
-"""Words for the traits of calls, such as length and depth, and for the classes of each trait
+"""Words for the traits of tool calls, such as length and depth, and for the classes of each trait
 (rollups/traits.sql).
 """
 

@@ -1,9 +1,9 @@
-"""Pages through a long list, the newest days first, and counts its rows.
+"""Pages through a long list, the newest days first, and counts the matching rows.
 
-A store may hold fifty million calls, but a page shows fifty. So a list is read in runs of days, starting with
-the newest. The daily sums give the number of matching rows on each day. For filters that the daily sums do
-not have, the sums are an upper bound, and the rows of each run are counted. Counting ends when enough rows
-are found or the time is over. The count is then a lower bound (`ListPage.is_complete`).
+A store may contain fifty million tool calls, but a page shows fifty. So a list is read in groups of
+consecutive days, the newest first. The daily sums give the number of matching rows on each day, or an upper
+bound if a filter is not in the daily sums; then the rows are counted. Counting ends when enough rows are
+found or the time limit is over. The count is then a lower bound (`ListPage.is_complete`).
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class DayList:
     """A list that is paged by day.
 
     `metric` is the metric of the rows. `days` is the metric with the number of rows on each day. `look` is
-    the number of rows to read in one run of days. `per_page` is the number of rows on a page. A sorted list
-    contains about `sorted_within` rows, from the newest days. If `metric` must read more rows than it
-    returns, the metric `days` counts the read rows as `reads`.
+    the number of rows to read at a time. `per_page` is the number of rows on a page. A sorted list contains
+    about `sorted_within` rows, from the newest days. If `metric` must read more rows than it returns, the
+    metric `days` counts the read rows as `reads`.
     """
 
     metric: str
@@ -49,8 +49,8 @@ DISAGREEMENTS = DayList("disagreements", "disagreement_days", 2_000, 15)
 class ListPage:
     """One page of a list. `found` is the total number of matching rows.
 
-    `since` is the oldest counted day, or None when all days were counted. `is_sorted` is True if the list has
-    another order than newest first.
+    `since` is the oldest counted day, or None when all days were counted. `is_sorted` is True if the order of
+    the list is not newest first.
     """
 
     rows: pd.DataFrame
@@ -68,7 +68,7 @@ class ListPage:
 class _DayRun:
     """Consecutive days, the newest first, and the number of matching `rows` on these days.
 
-    The day None means rows without a time.
+    The day None stands for rows without a time.
     """
 
     days: Sequence[date | None]
@@ -85,8 +85,8 @@ def read_page(
 ) -> ListPage:
     """Return the page of a list with `limit` rows from `offset` on. Raises MetricError.
 
-    `filters` holds the parameters of the metric. If the parameters contain an `order`, only about
-    `sorted_within` rows of the newest days are sorted.
+    `filters` holds the parameters of the metric. If they contain an `order`, only about `sorted_within` rows
+    of the newest days are sorted.
     """
     days = ask(day_list.days, **filters, **_chosen_days(day_list, filters))
     if filters.get("order"):
@@ -101,7 +101,7 @@ def read_page(
 
 
 def _chosen_days(day_list: DayList, filters: Mapping[str, Any]) -> dict[str, date]:
-    """Return the parameters that exclude sessions of other days from counting."""
+    """Return the parameters that exclude sessions without records on the chosen days from counting."""
     chosen = filters.get("from_day"), filters.get("to_day")
     if day_list.days != SESSIONS.days or chosen == (None, None):
         return {}
@@ -128,9 +128,9 @@ def _day_runs(
     wanted: int,
     clock: Callable[[], float],
 ) -> tuple[list[_DayRun], date | None]:
-    """Return the counted runs of days, and the oldest counted day.
+    """Return the groups of days with counted rows, and the oldest counted day.
 
-    The day is None when all days were counted.
+    The oldest day is None when all days were counted.
     """
     if days.exact.all():
         return [_DayRun((day,), int(most)) for day, most in zip(days.day, days.most, strict=True)], None
@@ -157,10 +157,9 @@ def oldest_of_newest(days: pd.DataFrame, rows: int) -> date | None:
 
 
 def _split_days(days: pd.DataFrame, size: int, first: int | None = None) -> Iterator[list[date | None]]:
-    """Yield the days in runs of about `size` rows, each with one or more days.
+    """Yield the days in groups of about `size` rows, each with one or more days.
 
-    The first run has about `first` rows. Each later run has twice as many, up to `size`. A small first run is
-    fast even if matching rows are rare.
+    The first group has about `first` rows. Each later group has twice as many, up to `size`.
     """
     look: list[date | None] = []
     rows, allowed = 0, size if first is None else first
@@ -175,7 +174,6 @@ def _split_days(days: pd.DataFrame, size: int, first: int | None = None) -> Iter
 
 
 def _needed_days(runs: Sequence[_DayRun], limit: int, offset: int) -> tuple[list[date | None], int]:
-    """Return the days that contain the rows of a page, and the number of rows on newer days."""
     needed: list[date | None] = []
     before = rows_seen = 0
     for run in runs:
@@ -190,9 +188,8 @@ def _needed_days(runs: Sequence[_DayRun], limit: int, offset: int) -> tuple[list
 def _day_bounds(
     ask: Ask, day_list: DayList, days: pd.DataFrame, look: Sequence[date | None]
 ) -> dict[str, Any]:
-    """Return the parameters that restrict a metric to the days in `look`.
-
-    If there are no days, the metric returns no rows.
+    """Return the parameters that restrict a metric to the days in `look`, or to no rows if `look`
+    is empty.
     """
     dated = [day for day in look if day is not None]
     undated = len(dated) < len(look)

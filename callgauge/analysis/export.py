@@ -16,7 +16,7 @@ from callgauge.analysis.wording import in_sheet
 def to_csv(rows: pd.DataFrame) -> bytes:
     """Return the rows as UTF-8 CSV with a header.
 
-    Text that a spreadsheet would read as a formula is escaped.
+    Strings that a spreadsheet would interpret as a formula are escaped.
     """
     escaped = rows.copy()
     for place, dtype in enumerate(rows.dtypes):
@@ -28,7 +28,7 @@ def to_csv(rows: pd.DataFrame) -> bytes:
 
 
 def to_parquet(rows: pd.DataFrame) -> bytes:
-    """Return the rows as Parquet with typed columns. A column of mixed types becomes text."""
+    """Return the rows as Parquet with typed columns. A column of mixed types becomes a string column."""
     buffer = BytesIO()
     table = make_table({str(name): rows[name].tolist() for name in rows.columns})
     pq.write_table(table, buffer, compression="zstd")
@@ -36,7 +36,7 @@ def to_parquet(rows: pd.DataFrame) -> bytes:
 
 
 def make_table(columns: Mapping[str, list[Any]]) -> pa.Table:
-    """Return columns as a table that Parquet can store. A column of mixed types becomes text."""
+    """Return columns as a table that Parquet can store. A column of mixed types becomes a string column."""
     built = {name: _build_column(values) for name, values in columns.items()}
     return pa.table(
         {
@@ -47,9 +47,8 @@ def make_table(columns: Mapping[str, list[Any]]) -> pa.Table:
 
 
 def _has_no_fields(kind: pa.DataType) -> bool:
-    """Return True for an object type without fields, or for a list of such objects.
-
-    Parquet cannot store these types.
+    """Return True for an object type without fields, or for a list of such objects. Parquet cannot store
+    them.
     """
     if pa.types.is_struct(kind):
         return not kind.num_fields or any(_has_no_fields(field.type) for field in kind)

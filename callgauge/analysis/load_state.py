@@ -1,4 +1,6 @@
-"""Describes the state of the store: what loads read or rejected, failed nightly runs, silent sources."""
+"""Describes the state of the store: what loads accepted or rejected, failed nightly runs, and sources without
+new logs.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +23,9 @@ _FRESH_DAYS = 2
 def find_last_whole_day(ask: Callable[..., pd.DataFrame]) -> date | None:
     """Return the newest day that can be judged. Return None when there is no such day.
 
-    The day must be over at the last load, because a load sees only a part of the day on which it runs. The
-    day must have more than a tenth of the usual calls, because sessions that continue after midnight leave a
-    few calls on the next day. `ask` answers a metric. Raises MetricError.
+    The day must be complete at the last load. It must have more than a tenth of the usual calls, because
+    sessions that continue after midnight leave a few calls on the next day. `ask` returns the rows of a
+    metric. Raises MetricError.
     """
     loaded, days = ask("last_load").iloc[0].loaded_at, ask("extent").iloc[0]
     last: date | None = days.last_day
@@ -40,7 +42,7 @@ def find_last_whole_day(ask: Callable[..., pd.DataFrame]) -> date | None:
 
 
 def describe_share_read(load: pd.Series[Any]) -> str:
-    """Return the share of files and lines that were read, such as "292 of 397 files, 99.9% of their lines
+    """Return the share of files and lines that were loaded, such as "292 of 397 files, 99.9% of their lines
     read".
 
     `load` is the row of the metric `last_load`. The lines of rejected files are not counted.
@@ -67,11 +69,11 @@ def describe_rejected(files: int, lines: int) -> str:
 
 
 def describe_silence(silent: Sequence[Mapping[Hashable, Any]], one: str = "", several: str = "") -> str:
-    """Return which sources are silent, such as "Goose silent for 2 days".
+    """Return which sources sent no new logs, such as "Goose silent for 2 days".
 
-    Return "" if no source is silent. The result contains stored text. `silent` holds rows with `title` and
-    `silent_days`, the longest silence first. `one` and `several` are the verbs for one source and for several
-    sources.
+    Return "" if no source is silent. The result contains names from the store. `silent` holds rows with
+    `title` and `silent_days`, the longest silence first. `one` and `several` are the verbs for one source and
+    for several sources.
     """
     if not silent:
         return ""
@@ -88,8 +90,7 @@ def list_silent(
 ) -> Sequence[Mapping[Hashable, Any]]:
     """Return the sources that are silent for longer than callgauge.toml allows, for `describe_silence`.
 
-    If there are no such sources, return the rows of the metric `silent_sources`, which are formats that are
-    silent for longer than usual.
+    If there are none, return the formats that are silent for longer than usual (metric `silent_sources`).
     """
     return [
         {"title": source.name, "silent_days": source.count_silent_days(now)}
@@ -119,7 +120,7 @@ def describe_night(service: ServiceState, now: datetime) -> str:
 
 
 def lag_days(newest: datetime | None, loaded: datetime | None) -> int:
-    """Return how many days old the newest turn was at the load.
+    """Return how many days old the newest turn was at the last load.
 
     Return 0 for two days or less, or if the age is unknown. `newest` is the time of the newest turn in the
     store. `loaded` is the time of the last load. Both times are in UTC.

@@ -1,7 +1,7 @@
-"""Writes a regression case for the test suite: a text, its tool definitions, and the parser's findings.
+"""Writes a regression case for the parser's tests: raw text, its tool definitions, and the parser's findings.
 
-The file is a list of one case in the format of `tests/cases/lenient/README.md`. Copied into that folder, the
-file is a test. The expected result is what the installed parser returns.
+The file is a list of one case in the format of `tests/cases/lenient/README.md`. To add the case to the tests,
+copy the file into that folder. The expected result is what the installed parser returns.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NAMED = 3  # maximum number of codes in the name of a case
 
 
 def case_json(raw: str | bytes, tool: ToolDefinition | None = None) -> str:
-    """Return the case file for the raw arguments of one call, parsed with the definition `tool`."""
+    """Return the case file for the raw arguments of one tool call, parsed with the definition `tool`."""
     request = parse_arguments(raw, tool)
     codes = [diagnostic.code for diagnostic in request.diagnostics]
     case: dict[str, Any] = {"name": _case_name(tool.name if tool else "arguments", request.outcome, codes)}
@@ -38,7 +38,7 @@ def case_json(raw: str | bytes, tool: ToolDefinition | None = None) -> str:
 def text_case_json(
     text: str, tools: Sequence[ToolDefinition] = (), *, told: str | None = None, leaked: bool = False
 ) -> str:
-    """Return the case file for the tool calls in a model's text.
+    """Return the case file for the tool calls that a model wrote as text.
 
     `told` is the dialect that the model writes, or None. If `leaked` is True, find only the calls that should
     have been native tool calls, and ignore `told`.
@@ -71,8 +71,8 @@ def expected_outcome(request: ToolCallRequest) -> dict[str, Any]:
 
 
 def expected_call(call: TextCall) -> dict[str, Any]:
-    """Return the expected fields of a call in a text: dialect, name, span, and the fields of the call's
-    request.
+    """Return the expected fields of a call that was written as text: dialect, name, span, and the fields of
+    the call's request.
     """
     raw = call.request.raw_arguments
     fields: dict[str, Any] = {"dialect": call.dialect, "name": call.name, "span": [call.start, call.end]}
@@ -87,7 +87,7 @@ def expected_call(call: TextCall) -> dict[str, Any]:
 
 
 def describe_finding(diagnostic: Diagnostic) -> dict[str, Any]:
-    """Return a diagnostic as a case file writes it; fields that are None are left out."""
+    """Return a diagnostic in the format of a case file. Fields that are None are left out."""
     span = None if diagnostic.start is None else [diagnostic.start, diagnostic.end]
     fields = {
         "code": diagnostic.code,
@@ -106,7 +106,7 @@ def _case_name(subject: str, what: str, codes: Sequence[str]) -> str:
 
 
 def _case_file(case: dict[str, Any]) -> str:
-    """Return the text of a case file. Lone surrogates, which UTF-8 cannot encode, are escaped."""
+    """Return the content of a case file. Lone surrogates, which UTF-8 cannot encode, are escaped."""
     written = json.dumps([case], indent=2, ensure_ascii=False) + "\n"
     try:
         written.encode()

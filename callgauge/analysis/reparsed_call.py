@@ -1,7 +1,7 @@
-"""Parses a stored call again, to get the parser's steps and typed values, which the store does not contain.
+"""Parses a stored tool call again, to get the parser's steps and typed values, which the store does not
+contain.
 
-Only texts that ingest parsed are parsed again. A text that the log cut, or the text of a call that was not
-made, is never parsed.
+A call that ingest did not parse is not parsed here either: the log cut its text, or the call was not made.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ReparsedCall(NamedTuple):
 
 
 def restore_definition(call: Mapping[Any, Any], description: str | None) -> ToolDefinition | None:
-    """Return the definition with which a row of the metric `call` was judged.
+    """Return the tool definition with which ingest parsed a row of the metric `call`.
 
     Return None if the definition cannot be read.
     """
@@ -74,7 +74,7 @@ def restore_definition(call: Mapping[Any, Any], description: str | None) -> Tool
 def why_not_read(
     args_source: str, raw: str | None, definition: ToolDefinition | None, *, made: bool, offered: bool
 ) -> str | None:
-    """Return why ingest did not parse a text, as a key of NOT_READ. Return None when ingest parsed it.
+    """Return why ingest did not parse a call, as a key of NOT_READ. Return None when ingest parsed it.
 
     `made` is False if the model's output did not become a call. `offered` is True if the log lists the
     offered tools.
@@ -93,11 +93,10 @@ def why_not_read(
 def definition_used(
     definition: ToolDefinition | None, tool: str | None, *, offered: bool
 ) -> ToolDefinition | ToolCatalog | None:
-    """Return the definition or catalog with which ingest parsed a text.
+    """Return the definition or catalog with which ingest parsed a call.
 
-    Return None when ingest had neither. If the log lists the offered tools and this tool has no definition,
-    the tool was not offered. The result is then an empty catalog, because the store does not contain the
-    other definitions.
+    Return None when ingest had no definition. If the log lists the offered tools, and the called tool is not
+    among them, return an empty catalog.
     """
     return _NONE_OF_THESE if definition is None and offered and tool is not None else definition
 
@@ -146,8 +145,7 @@ def _difference_note(call: Mapping[Any, Any], tool: ToolDefinition | None) -> st
 def read_member_texts(request: ToolCallRequest) -> Mapping[str, str]:
     """Return the raw text of each argument if the raw arguments are a JSON object.
 
-    If a name occurs twice, the last value counts. The parser does not return these texts. This function does
-    not check the arguments.
+    If a name occurs twice, the last value is used.
     """
     raw, decoder, texts = request.raw_arguments, json.JSONDecoder(), dict[str, str]()
     if not isinstance(raw, str) or any(

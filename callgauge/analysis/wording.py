@@ -1,7 +1,7 @@
-"""Formats numbers, times and log text as a page prints them.
+"""Formats numbers, times and log content as a page prints them.
 
-Log text may be hostile. So log text for a label, a figure or a CSV file must pass through the escape function
-for that target.
+Log content may be hostile. Before it is shown in a label, a figure or a CSV file, it must pass through the
+escape function for that target.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def percent(share: float, significant: int = 3) -> str:
 
 
 def fixed_percent(share: float | None, decimals: int) -> str:
-    """Write a share with this many decimals, for a table column. With one decimal, 0.0325 becomes 3.3%.
+    """Write a share with `decimals` decimals, for a table column. With one decimal, 0.0325 becomes 3.3%.
 
-    Shares that would wrongly round to 0 or 100 print as <0.1% and >99.9%. None prints as a dash.
+    Shares that would be rounded to 0 or 100 print as <0.1% and >99.9%. None prints as a dash.
     """
     if share is None:
         return "–"
@@ -77,7 +77,7 @@ def fixed_percent(share: float | None, decimals: int) -> str:
 
 
 def fixed_interval(bounds: Interval, decimals: int) -> str:
-    """Write an interval with this many decimals, such as 3.8–5.9%."""
+    """Write an interval with `decimals` decimals, such as 3.8–5.9%."""
     return f"{100 * bounds.low:.{decimals}f}–{100 * bounds.high:.{decimals}f}%"
 
 
@@ -91,7 +91,7 @@ def fraction(k: int, n: int) -> str:
 
 
 def interval(bounds: Interval | None) -> str:
-    """Write an interval as 3.8–5.9%. Return an empty text when there is no interval."""
+    """Write an interval as 3.8–5.9%. Return "" when there is no interval."""
     if bounds is None:
         return ""
     return f"{percent(bounds.low).rstrip('%')}–{percent(bounds.high)}"
@@ -148,7 +148,7 @@ def utc_to_the_second(moment: datetime | None) -> str:
 def age(moment: datetime | None, now: datetime) -> str:
     """Write ` · 3 days old` for a load that is 36 hours old or older.
 
-    Write an empty text for a newer load. Times are naive UTC.
+    Return "" for a newer load. Times are naive UTC.
     """
     if moment is None or now - moment < STALE:
         return ""
@@ -233,15 +233,12 @@ _MOST_PLACES = 5  # maximum number of decimals of an amount of money
 
 
 def money_places(amount: float, digits: int = 2) -> int:
-    """Return how many decimals show this many digits of an amount above 0.
-
-    The result is from two to five.
-    """
+    """Return how many decimals (two to five) show `digits` digits of an amount above 0."""
     return min(_MOST_PLACES, max(2, digits - 1 - math.floor(math.log10(amount)))) if amount > 0 else 2
 
 
 def money(amount: float, currency: str, places: int) -> str:
-    """Write an amount with this many decimals, such as $0.013 or CHF 12.50.
+    """Write an amount with `places` decimals, such as $0.013 or CHF 12.50.
 
     An amount that would round to zero becomes <$0.01.
     """
@@ -257,7 +254,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """Return a text for a table cell: on one line, cut to `limit` characters, with invisible characters
+    """Return a string for a table cell: on one line, cut to `limit` characters, with invisible characters
     shown.
     """
     return visible(shorten(" ".join(text[: 4 * limit].split()), limit))
@@ -275,7 +272,7 @@ def short_name(text: str, limit: int) -> str:
 
 
 def isolate(text: str) -> str:
-    """Return the text with right-to-left script isolated, so that the text after it does not move.
+    """Return the string with right-to-left script isolated, so that the text after it does not move.
 
     Use this function only for display. Files, copies and addresses must not contain the invisible characters.
     """
@@ -283,10 +280,9 @@ def isolate(text: str) -> str:
 
 
 def quote(text: str | None, limit: int) -> str:
-    """Return a text in typographic quotes, cut to `limit` characters.
+    """Return a string in typographic quotes, cut to `limit` characters.
 
-    None and an empty text become the word nothing. JSON does not use typographic quotes, so quotes and blanks
-    of the text stay visible.
+    None and an empty string become the word "nothing".
     """
     if not text:
         return "nothing"
@@ -310,32 +306,34 @@ def unique_labels(values: Sequence[str], labels: Sequence[str]) -> dict[str, str
 
 
 def _short_value(value: str) -> str:
-    """Return the value.
-
-    If the value is long or has invisible characters, return 12 digits of its SHA-256.
-    """
+    """Return the value, or 12 digits of its SHA-256 if the value is long or has invisible characters."""
     plain = one_line(value, _LONGEST_LABEL)
     return value if plain == value else sha256(value.encode()).hexdigest()[:12]
 
 
 def in_markdown(text: str, limit: int = 120) -> str:
-    """Escape a text for labels, titles and boxes, which Streamlit reads as Markdown."""
+    """Escape a string for labels, titles and boxes, which Streamlit renders as Markdown."""
     unlinked = _ADDRESS.sub(rf"\g<0>{_WORD_JOINER}", one_line(text, limit))
     return isolate(_MARKDOWN.sub(r"\\\1", unlinked))
 
 
 def link_label(text: str) -> str:
-    """Return the label of a page link in the colour of links. `text` is not escaped: never pass log text."""
+    """Return the label of a page link in the colour of links.
+
+    `text` is not escaped: never pass log content.
+    """
     return f":blue[{text}]"
 
 
 def in_figure(text: str, limit: int = 60) -> str:
-    """Escape a text for Plotly, which reads a subset of HTML in every text."""
+    """Escape a string for Plotly, which renders a subset of HTML in every label."""
     return isolate(html.escape(one_line(text, limit), quote=False))
 
 
 def in_sheet(text: str) -> str:
-    """Return a CSV cell, with an apostrophe before text that a spreadsheet would read as a formula."""
+    """Return a CSV cell, with an apostrophe before a string that a spreadsheet would interpret as a
+    formula.
+    """
     text = _LATER_FORMULA.sub("'", text)
     return f"'{text}" if _FORMULA.match(text) else text
 
@@ -351,9 +349,9 @@ def escape(json_text: str) -> str:
 
 
 def visible(text: str, *, spaces: bool = False) -> str:
-    """Return the text with control characters and direction marks written as `⟨U+202E⟩`.
+    """Return the string with control characters and direction marks written as `⟨U+202E⟩`.
 
-    Line breaks and tabs stay. If `spaces` is True, white space is shown as symbols, too.
+    Line breaks and tabs stay. If `spaces` is True, white space is also shown as symbols.
     """
     shown = "".join(
         char if char in "\n\t" or unicodedata.category(char) not in _HIDDEN else f"⟨U+{ord(char):04X}⟩"

@@ -1,4 +1,4 @@
-"""Hold a conversation with a model: parse its calls, repair them where that is safe, run them and record
+"""Hold a conversation with a model: parse its tool calls, repair them where that is safe, run and record
 them.
 """
 

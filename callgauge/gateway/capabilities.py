@@ -11,7 +11,7 @@ MISTRAL_IDS = r"[A-Za-z0-9]{9}"
 
 
 class JsonStability(NamedTuple):
-    """Of `asked` text answers, `right` consisted of one readable JSON block and nothing else."""
+    """How many of `asked` text answers (`right`) consisted of one readable JSON block and nothing else."""
 
     right: int
     asked: int
@@ -21,10 +21,10 @@ class JsonStability(NamedTuple):
 class Capabilities:
     """What is known about a model and its server. None means unknown.
 
-    `takes_tool_results` is True when a native call can be sent back with its result. `keeps_argument_text` is
-    True when the server passes on the arguments as the model wrote them, False when it parses and rewrites
-    them. `streams_calls` is False when calls arrive only in answers that are not streamed. `known_by` maps
-    each known field to `declared`, `wire` (known of the API) or `probed`.
+    `takes_tool_results` is True when the server accepts a native call that is sent back with its result.
+    `keeps_argument_text` is True when the server passes on the arguments as the model wrote them, False when
+    it parses and rewrites them. `streams_calls` is False when a streamed reply contains no calls. `known_by`
+    maps each known field to `declared`, `wire` (known of the API) or `probed`.
     """
 
     supports_tool_use: bool | None = None
@@ -44,13 +44,13 @@ class Capabilities:
 
     @property
     def whose_text(self) -> Literal["model", "server", "unknown"]:
-        """Return who wrote the text of a native call's arguments."""
+        """Return who wrote the JSON text of a native call's arguments."""
         if self.keeps_argument_text is None:
             return "unknown"
         return "model" if self.keeps_argument_text else "server"
 
     def as_declared(self) -> Capabilities:
-        """Return these capabilities, where each known field without an origin gets the origin `declared`."""
+        """Return these capabilities. Each known field without an origin gets the origin `declared`."""
         names = [name for name in VALUES if getattr(self, name) is not None]
         return replace(self, known_by={**dict.fromkeys(names, "declared"), **self.known_by})
 
@@ -73,7 +73,7 @@ class Capabilities:
 
 
 def read_capabilities(logged: Mapping[str, Any]) -> Capabilities:
-    """Return the capabilities that `Capabilities.to_log` wrote. Other fields are ignored."""
+    """Return the capabilities that `Capabilities.to_log` wrote. Unknown fields are ignored."""
     entries = {name: entry for name, entry in logged.items() if name in VALUES and isinstance(entry, Mapping)}
     values = {name: entry.get("value") for name, entry in entries.items()}
     if isinstance(stability := values.get("json_stability"), Mapping):

@@ -52,7 +52,7 @@ _VERSION = re.compile(r"/v\d")
 class RequestSlots:
     """Limits concurrent requests.
 
-    The limit is halved when the endpoint answers 429, and rises by one after 20 replies, up to `most`.
+    The limit is halved when the endpoint answers 429. It rises by one after 20 replies, up to `most`.
     """
 
     def __init__(self, most: int) -> None:
@@ -77,7 +77,7 @@ class RequestSlots:
             self._wake_next()
 
     def count_reply(self) -> None:
-        """Count a reply; after 20 replies, raise the limit by one request."""
+        """Count a reply. After 20 replies, raise the limit by one request."""
         self._replies += 1
         if self._replies >= _REPLIES_FOR_ONE_MORE and self.allowed < self.most:
             self.allowed, self._replies = self.allowed + 1, 0
@@ -113,9 +113,9 @@ class _AskAgainError(Exception):
 
 
 class _ShownText:
-    """Passes on the text of one reply piece by piece, then marks its end.
+    """Shows the text of one reply piece by piece, then marks its end.
 
-    Each attempt has its own object, so a new attempt begins with a first piece again.
+    Each attempt to get a reply needs a new object.
     """
 
     def __init__(self, on_text: Callable[[TextPiece], None] | None) -> None:
@@ -128,7 +128,9 @@ class _ShownText:
             self._shown.append(text)
 
     def end(self, text: str) -> None:
-        """Show the rest of the reply's text as the last piece. Without a stream, that is the whole text."""
+        """Show the rest of the reply's text as the last piece. Without a stream, the last piece is the whole
+        text.
+        """
         if self._on_text is not None:
             shown = "".join(self._shown)
             rest = text[len(shown) :] if text.startswith(shown) else ""
@@ -138,9 +140,9 @@ class _ShownText:
 class RequestMeter(Protocol):
     """Counts the requests of one conversation, including repeated attempts.
 
-    `begin` is called before each request and may delay it; `size` is the body's size in bytes. Afterwards
-    either `book` is called with the reply, or `fail`. `is_charged` is True when the provider may charge for a
-    reply that never arrived.
+    `begin` is called before each request and may delay it. `size` is the body's size in bytes. After the
+    request, either `book` is called with the reply, or `fail` is called. `is_charged` is True when the
+    provider may charge for a reply that never arrived.
     """
 
     async def begin(self, request: ChatRequest, size: int) -> None: ...
@@ -153,12 +155,12 @@ class RequestMeter(Protocol):
 class Endpoint:
     """A server with models, reached by one of the four APIs.
 
-    `url` is the address before the API's own path (`https://api.openai.com/v1`). `key` is sent to the server
-    and never logged. `server` names the server software if it is known (`llama.cpp`, `vllm`, `ollama`),
-    because some software rewrites the arguments of calls. If `streams` is False, answers are requested
-    without a stream. `timeout` is the limit for one answer, in seconds. A request is sent at most `attempts`
-    times. The wait between attempts is 0.5 s · 2ⁿ or what the endpoint asks for, at most `longest_wait`
-    seconds. Use the endpoint as an asynchronous context manager.
+    `url` is the address without the path of the API (`https://api.openai.com/v1`). `key` is sent to the
+    server and never logged. `server` names the server software if it is known (`llama.cpp`, `vllm`,
+    `ollama`), because some software rewrites the arguments of calls. If `streams` is False, replies are
+    requested without a stream. `timeout` is the limit for one reply, in seconds. A request is sent at most
+    `attempts` times. The wait between attempts is 0.5 s · 2ⁿ or the time that the endpoint asks for, but at
+    most `longest_wait` seconds. Use the endpoint as an asynchronous context manager.
     """
 
     def __init__(
@@ -214,14 +216,16 @@ class Endpoint:
         return known_of_server(self.wire.name, urlsplit(self.url).hostname, self.server)
 
     def to_log(self) -> dict[str, str]:
-        """Return the API, and the server software if it is known, for a session log."""
+        """Return the API and the server software (if it is known) for a session log."""
         return {"wire": self.wire.name} | ({"server": self.server} if self.server else {})
 
     def share(self, meter: RequestMeter, clean: Callable[[str], str] | None = None) -> Endpoint:
-        """Return this open endpoint for one of several concurrent conversations, and meter its requests.
+        """Return this open endpoint for one of several concurrent conversations, with a meter for its
+        requests.
 
-        The conversations share connections and slots; closing the returned endpoint closes neither. `clean`
-        is applied to every error message before anything else sees it.
+        The conversations share connections and the limit of concurrent requests. Closing the returned
+        endpoint does not close the connections. `clean` changes every error message before it is logged or
+        raised.
         """
         shared = copy.copy(self)
         shared._meter, shared._is_shared, shared._clean = meter, True, clean
@@ -242,10 +246,10 @@ class Endpoint:
             await client.aclose()
 
     async def ask(self, request: ChatRequest, on_text: Callable[[TextPiece], None] | None = None) -> Reply:
-        """Return the model's reply; call `on_text` with each piece of its text as the piece arrives.
+        """Return the model's reply. Call `on_text` with each piece of the reply's text as the piece arrives.
 
-        If the server reports that it could not parse a call, the reply has `refused`. Raises NoReplyError
-        when no attempt brings a reply.
+        If the server reports that it could not parse a tool call, the reply has `refused`. Raises
+        NoReplyError when every attempt fails.
         """
         request = replace(request, streams=request.streams and self.streams)
         wire_request = self.wire.write(request)
@@ -278,7 +282,6 @@ class Endpoint:
         return min(max(asked_for, grown), self.longest_wait)
 
     async def _ask_metered(self, path: str, content: bytes, request: ChatRequest, shown: _ShownText) -> Reply:
-        """Send the request once, and report the outcome to the meter."""
         meter = self._meter
         if meter is None:
             return await self._ask_once(path, content, request, shown)
@@ -296,7 +299,10 @@ class Endpoint:
         return reply
 
     async def _ask_once(self, path: str, content: bytes, request: ChatRequest, shown: _ShownText) -> Reply:
-        """Send the request once. Raises _AskAgainError if another attempt may succeed, else NoReplyError."""
+        """Send the request once.
+
+        Raises _AskAgainError if another attempt may succeed, and NoReplyError if not.
+        """
         if self._client is None:
             raise RuntimeError("An endpoint is used within `async with`.")
         http = load_httpx()
@@ -347,7 +353,9 @@ class Endpoint:
         )
 
     def _judge_error(self, status: int | None, body: str, has_tools: bool, wait: float = 0.0) -> Reply:
-        """Return a reply if the error is about a call that the server could not parse; else raise."""
+        """Return a reply if the error says that the server could not parse a tool call. Raise for any other
+        error.
+        """
         unparsed = read_model_call(body)
         if unparsed is not None:
             return _reply_with_unparsed(unparsed, self._clean_message(shorten_error(body)))
@@ -361,7 +369,7 @@ class Endpoint:
         raise NoReplyError(trouble, f"{self.name}: {message}", status)
 
     def _hint_path(self) -> str:
-        """Return a hint about the path if the address has no version such as /v1, else an empty text."""
+        """Return a hint about the URL's path if the address has no version such as /v1, else ''."""
         parts = urlsplit(self.url)
         if _VERSION.search(parts.path) is not None:
             return ""
@@ -374,7 +382,7 @@ class Endpoint:
 
 
 def load_httpx() -> Any:
-    """Return the package httpx2, imported late so that other commands start faster."""
+    """Return the package httpx2, imported late so that commands without an endpoint start faster."""
     import httpx2
 
     return httpx2

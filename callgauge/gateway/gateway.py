@@ -1,4 +1,4 @@
-"""Hold one conversation with a model: parse, repair, run and record its calls."""
+"""Hold one conversation with a model: parse, repair, run and record its tool calls."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Prompt:
 class Limits:
     """Limits for one turn.
 
-    `max_steps` is the most replies, `compensations` the most corrections that are sent to the model after
-    unreadable replies.
+    `max_steps` is the maximum number of replies. `compensations` is the maximum number of corrections that
+    are sent to the model after unreadable replies.
     """
 
     max_steps: int = 8
@@ -56,17 +56,17 @@ class Limits:
 class Gateway:
     """One session with a model: `async with Gateway(endpoint, tools, model="…") as g: await g.run("…")`.
 
-    `tools` is a list of tools, a toolbox, or an executor, which also sets timeouts. The executor's `toolbox`
-    may change between turns. `capabilities` declares what the model can do. Undeclared capabilities come from
-    `probe`, or from a probe before the first turn. `strategy` is `auto` (native calls if the model supports
-    them, else the JSON fallback), `tool_use` or `json_fallback`. `log` is a folder that gets one file per
-    session, a log, or None. `sampling` may contain `temperature`, `top_p`, `max_tokens` and `seed`;
-    `extra_body` is merged into every request. `price` returns the cost of a reply's tokens in USD for the
-    log, or None if unknown. `meta` holds further fields for the log's event `session_start`. If
-    `adds_template` is False, the prompt of native tools stays unchanged. `watch` is called with each step.
-    `on_text` is called with each piece of a reply's text as the piece arrives, until a call of it raises an
-    exception. `judge` is called with every turn before its end is logged, and returns further fields of the
-    log's `turn_end` (`verdict`).
+    `tools` is a list of tools, a toolbox, or an executor (which sets timeouts). The executor's `toolbox` may
+    change between turns. `capabilities` declares what the model can do. Undeclared capabilities come from
+    `probe`. Without `probe`, the gateway probes the model before the first turn. `strategy` is `auto` (native
+    calls if the model supports them, else the JSON fallback), `tool_use` or `json_fallback`. `log` is a
+    folder that gets one file per session, a log, or None. `sampling` may contain `temperature`, `top_p`,
+    `max_tokens` and `seed`. `extra_body` is merged into every request. `price` returns the cost of a reply's
+    tokens in USD for the log, or None if unknown. `meta` holds further fields for the log's event
+    `session_start`. If `adds_template` is False, nothing is added to the prompt of native tools. `watch` is
+    called with each step. `on_text` is called with each piece of a reply's text as the piece arrives. If
+    `on_text` raises an exception, it is not called again. `judge` is called with every turn before the end of
+    the turn is logged, and returns further fields for the log's event `turn_end` (`verdict`).
     """
 
     endpoint: Endpoint
@@ -124,9 +124,10 @@ class Gateway:
 
     @property
     def used_strategy(self) -> Strategy | None:
-        """Return how calls are made: the chosen strategy, or with `auto` what the model supports.
+        """Return the strategy for calls: the chosen strategy or, with `auto`, a strategy that the model
+        supports.
 
-        None while that is unknown: before the probe, or when the probe got no answer.
+        Return None with `auto` before the probe, or when the probe got no answer.
         """
         if self.strategy != "auto":
             return self.strategy
@@ -137,13 +138,13 @@ class Gateway:
         return "tool_use" if self.known.can_use_tools else "json_fallback"
 
     async def run(self, text: str | None, parts: Iterable[Mapping[str, Any]] = ()) -> Turn:
-        """Send a user's message and return the turn, with its answer and all calls.
+        """Send a user's message and return the turn, with the final answer and all calls.
 
-        `parts` are images, audio or files in the API's own format. They are sent unchanged after the text;
-        the log contains their types and sizes. Raises TypeError for a part that is not a JSON object. If
+        `parts` holds images, audio or files in the API's own format. They are sent unchanged after the text.
+        The log contains only their types and sizes. Raises TypeError if a part is not a JSON object. If
         `text` is None, the model continues `history`, which must end with a user's message or a result.
-        Failures of the model, its server or a tool raise nothing: see the turn's `status` and `answer`. A
-        cancelled turn is logged as cancelled.
+        Failures of the model, the server or a tool raise no exception: see the turn's `status` and `answer`.
+        A cancelled turn is logged as cancelled.
         """
         sent = None if text is None else ChatMessage("user", text, parts=check_parts(parts))
         self.turns += 1
@@ -172,12 +173,10 @@ class Gateway:
             raise
 
     def _last_message(self) -> ChatMessage:
-        """Return the user's last message; an empty one if there is none."""
         users = (message for message in reversed(self.history) if message.role == "user")
         return next(users, ChatMessage("user"))
 
     async def _start(self) -> None:
-        """Probe unknown capabilities and begin the log, before the first turn."""
         needs_probe = self.strategy == "auto" and self.known.supports_tool_use is None
         if self.probe is None and needs_probe and len(self._executor.toolbox):
             self.probe = await probe_model(self.endpoint, self.model, self.known)
@@ -217,12 +216,12 @@ class Gateway:
         )
 
     def _sampling_sent(self) -> dict[str, float | int]:
-        """Return the sampling settings that are sent: some APIs have no seed."""
+        """Return the sampling settings that are sent. Some APIs have no seed."""
         knows_seed = self.endpoint.wire.knows_seed
         return {name: value for name, value in self.sampling.items() if knows_seed or name != "seed"}
 
     def _describe_new_tools(self) -> list[dict[str, Any]] | None:
-        """Return the tool definitions for the log, if they differ from those already logged."""
+        """Return the tool definitions for the log, if they differ from the definitions already logged."""
         catalog = self._executor.toolbox.catalog
         if catalog is self._logged_catalog:
             return None
@@ -310,5 +309,5 @@ class Gateway:
 
 
 def _describe_message(message: ChatMessage) -> str:
-    """Return the text of a message for the log, with a line for each part that is not text."""
+    """Return the text of a message for the log, with a line for each image, audio or file."""
     return "\n".join(text for text in (message.text, describe_parts(message.parts)) if text)

@@ -1,6 +1,6 @@
 """Find out with a few short questions what a model and its server can do.
 
-If the server cannot be reached, everything stays unknown. Declared capabilities are not probed. Strict
+If the server cannot be reached, all capabilities stay unknown. Declared capabilities are not probed. Strict
 definitions, schemas, seeds and token counts are tested only for the report: the gateway behaves the same
 without them.
 """
@@ -86,14 +86,14 @@ _BLOCK = re.compile(r"\s*```json\n(.*)\n```\s*", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class ServerFeatures:
-    """Features that a server showed; `unknown` if it gave no answer, `not offered` if the API has no such
-    field.
+    """Features that a server showed.
 
-    `strict_definitions`: a definition marked as strict is `accepted` or `refused`. Whether the server
-    enforces it is not tested. `json_schema`: the answer follows a schema (`obeyed`) or not, or the request is
-    `refused`. `seed`: compares three answers at temperature 1, two of them with the same seed. It is `equal`
-    if only these two are equal, `different` if they differ, and `no effect seen` if all three are equal.
-    `usage`: whether replies contain token counts.
+    Each field is `unknown` if the server gave no answer, or `not offered` if the API has no such setting.
+    `strict_definitions` is `accepted` or `refused`: whether the server accepts a definition that is marked as
+    strict. `json_schema` says whether the answer follows a schema (`obeyed`), or the request is `refused`.
+    `seed` compares three answers at temperature 1, two of them with the same seed. It is `equal` if only
+    these two are equal, `different` if they differ, and `no effect seen` if all three are equal. `usage` says
+    whether replies contain token counts.
     """
 
     strict_definitions: Strict = "not asked"
@@ -102,7 +102,7 @@ class ServerFeatures:
     usage: Usage = "unknown"
 
     def to_log(self) -> dict[str, str]:
-        """Return the features whose state is known, for a session log."""
+        """Return the features that are not unknown, for a session log."""
         features = {
             "strict_definitions": self.strict_definitions,
             "json_schema": self.json_schema,
@@ -113,7 +113,7 @@ class ServerFeatures:
 
 
 def _is_refusal(error: NoReplyError) -> bool:
-    """Return True when a server rejects a request, not when it cannot be reached."""
+    """Return True if the server rejected the request, and False if the server could not be reached."""
     if error.trouble is not Trouble.REQUEST:
         return error.trouble is Trouble.NO_TOOLS
     # OpenRouter answers 404 when no host behind it supports a parameter.
@@ -121,7 +121,6 @@ def _is_refusal(error: NoReplyError) -> bool:
 
 
 async def _ask_strict(ask: Ask, wire: Wire, model: str, tool: ToolDefinition) -> Strict:
-    """Test whether a definition that is marked as strict is accepted."""
     if not wire.knows_strict:
         return "not offered"
     question = ChatMessage("user", f"Report the number 7 with the tool {tool.name}.")
@@ -145,7 +144,7 @@ async def _ask_schema(ask: Ask, model: str) -> Schema:
 
 
 async def _ask_seed(ask: Ask, wire: Wire, model: str) -> Seed:
-    """Ask one question three times at temperature 1: twice with one seed, once with another."""
+    """Ask one question three times at temperature 1: twice with one seed, once with another seed."""
     if not wire.knows_seed:
         return "not offered"
     question = ChatMessage("user", "Write forty digits at random, and nothing else.")
@@ -203,11 +202,12 @@ async def probe_model(
     time_limit: float = 300.0,
     watch: Callable[[str], None] = lambda _question: None,
 ) -> Probe:
-    """Test a model's unknown capabilities; return them with the declared ones and those known of its API.
+    """Test a model's unknown capabilities. Return them with the declared capabilities and those known of the
+    API.
 
     `json_questions` is how often the template of the JSON fallback is tried. With `is_full`, features beyond
-    tool calls are tested, too. After `time_limit` seconds the probe stops, and the rest stays unknown.
-    `watch` gets the name of each question. No answer of the endpoint raises an exception.
+    tool calls are tested, too. After `time_limit` seconds the probe stops, and untested capabilities stay
+    unknown. `watch` gets the name of each question. An error of the endpoint raises no exception.
     """
     known = (declared or Capabilities()).as_declared().complete(endpoint.known, "wire")
     asking = _Questions(endpoint, model, known, watch)
@@ -328,7 +328,7 @@ class _Questions:
         return reply
 
     async def ask_native(self, known: Capabilities) -> tuple[Capabilities, str | None]:
-        """Ask for a call without forcing one: with a forced grammar, every model would make a call."""
+        """Ask for a tool call without forcing one: with a forced grammar, every model makes a call."""
         try:
             reply = await self._ask(*_USE_THE_TOOL)
         except NoReplyError as error:
@@ -386,7 +386,7 @@ class _Questions:
         return known.complete(Capabilities(supports_parallel_tools=len(reply.calls) > 1), "probed")
 
     async def ask_result(self, known: Capabilities) -> Capabilities:
-        """Send a call back with its result. A text answer shows that the server accepted the result."""
+        """Send a tool call back with its result. A text answer shows that the server accepted the result."""
         if known.takes_tool_results is not None:
             return known
         first = self._first or Reply()
@@ -409,9 +409,8 @@ class _Questions:
         return known.complete(Capabilities(takes_tool_results=True), "probed")
 
     async def ask_argument_text(self, known: Capabilities) -> Capabilities:
-        """Ask for arguments with unusual spaces; if these arrive, the server passes on the model's own text.
-
-        Usual spaces prove nothing, because a model and a JSON library both write them.
+        """Ask for arguments with unusual spaces. If these spaces arrive, the server passes on the model's own
+        text.
         """
         if known.keeps_argument_text is not None:
             return known
@@ -440,7 +439,7 @@ class _Questions:
         return known.complete(Capabilities(allows_midturn_system=True), "probed")
 
     async def ask_json(self, known: Capabilities, questions: int) -> Capabilities:
-        """Count the text answers to the template that are one readable block and nothing else."""
+        """Count the answers to the template that consist of one readable JSON block and nothing else."""
         system = ChatMessage("system", write_json_template([REPORT_NUMBER]))
         right = tried = 0
         for number in range(questions):
@@ -482,7 +481,7 @@ def _find_id_pattern(ids: Sequence[str]) -> str | None:
 
 
 def has_unusual_spaces(raw: str) -> bool:
-    """Return whether the spaces in these arguments are unlike those of any JSON library."""
+    """Return whether the spaces in these arguments differ from the output of every JSON library."""
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError):

@@ -1,7 +1,8 @@
-"""Classify an endpoint's error: a network problem, a bad request, or a bad call by the model.
+"""Classify an endpoint's error: a network problem, a bad request, or a bad tool call by the model.
 
-When a server reports a bad call as an HTTP error, the call counts as a step with a syntax error. If it were
-taken for an outage and repeated, bad models would look good (ggml-org/llama.cpp#22072, OpenHands#13949).
+When a server reports a bad call as an HTTP error, the call counts as a step with a syntax error. If the
+gateway took the error for an outage and repeated the request, bad models would look good
+(ggml-org/llama.cpp#22072, OpenHands#13949).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Trouble(StrEnum):
 
 
 class NoReplyError(Exception):
-    """Raised when there is no reply. The message gives the reason, without the key.
+    """Raised when there is no reply. The message gives the reason, without the API key.
 
     `status` is the HTTP status, if there is one.
     """
@@ -57,7 +58,7 @@ _TOO_LONG = re.compile(
 
 
 def read_error_field(body: str) -> Any:
-    """Return the field `error` of an error's body, or the whole text if the body has no such field."""
+    """Return the field `error` of an error's body. If this field is missing, return the whole body."""
     try:
         decoded = orjson.loads(body)
     except orjson.JSONDecodeError:
@@ -68,7 +69,7 @@ def read_error_field(body: str) -> Any:
 
 
 def read_model_call(body: str) -> ServerRefusal | None:
-    """Return the call of the model that this error is about, or None."""
+    """Return the model's tool call that this error is about, or None."""
     return read_server_refusal(read_error_field(body))
 
 
@@ -84,7 +85,7 @@ def find_trouble(status: int | None, body: str, *, has_tools: bool) -> Trouble:
 
 
 def shorten_error(body: str, most: int = 500) -> str:
-    """Return the message of an error in one line, at most `most` characters."""
+    """Return an error's message in one line of at most `most` characters."""
     error = read_error_field(body)
     message = error.get("message") if isinstance(error, dict) else error
     text = " ".join((message if isinstance(message, str) and message else body).split())

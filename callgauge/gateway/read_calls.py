@@ -1,8 +1,8 @@
-"""Read the calls of a reply, native or written as text, and add both kinds to the history.
+"""Read the tool calls of a reply, native or written as text, and add them to the history.
 
-The history is always valid for its API: arguments are JSON objects, ids are unique, and every call has a
-result. Invalid JSON is never sent back as arguments. Otherwise llama-server would answer every later request
-with status 500 (llama.cpp#25510); Anthropic and Gemini accept only objects.
+The history is always valid for the API: arguments are JSON objects, ids are unique, and every call has a
+result. If invalid JSON were sent back as arguments, llama-server would answer every later request with status
+500 (llama.cpp#25510), and Anthropic and Gemini accept only objects.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ATTEMPTS = {
 
 @dataclass(frozen=True, slots=True)
 class ReadCall:
-    """A call of a reply, and the arguments that the parser read.
+    """A tool call of a reply, and the arguments that the parser read.
 
     `is_cut` is True when the text ended within the call.
     """
@@ -88,7 +88,7 @@ def _read_text_call(text_call: TextCall, call_id: str) -> ReadCall:
 
 
 def find_attempt(text: str, catalog: ToolCatalog) -> str | None:
-    """Return the evidence that an unreadable text was meant as a call, or None if it is an answer."""
+    """Return the evidence that an unreadable text was meant as a tool call, or None if it is an answer."""
     for name, pattern in _ATTEMPTS.items():
         if pattern.search(text) is not None:
             return name
@@ -101,7 +101,7 @@ def native_history(
 ) -> list[ChatMessage]:
     """Return the messages of a native step: the model's text, its calls, and the result of every call.
 
-    With `is_serial`, each call is in its own message with its result, for servers that accept one call per
+    With `is_serial`, each call and its result form a separate message, for servers that accept one call per
     message. Unreadable calls and their results become plain text.
     """
     lost = [
@@ -149,7 +149,9 @@ def native_history(
 
 
 def history_arguments(read: ReadCall) -> str:
-    """Return the arguments for the history: as sent if they are a JSON object, else as parsed."""
+    """Return the arguments for the history: the model's own text if it is a JSON object, else the parsed
+    arguments.
+    """
     try:
         if isinstance(orjson.loads(read.call.raw), dict):
             return read.call.raw
@@ -163,14 +165,16 @@ def history_arguments(read: ReadCall) -> str:
 
 
 def history_name(read: ReadCall) -> str:
-    """Return the tool's name for the history; characters that no API accepts become `_`."""
+    """Return the tool's name for the history. Characters that no API accepts become `_`."""
     if read.request.tool is not None:
         return read.request.tool.name
     return make_safe_name(read.call.name) or "unknown_tool"
 
 
 def text_history(reply: Reply, read: Sequence[ReadCall], results: Sequence[ToolResult]) -> list[ChatMessage]:
-    """Return the messages of a step whose calls were text: the text, and one message with all results."""
+    """Return the messages of a step whose calls were written as text: the text, and one message with all
+    results.
+    """
     result_texts = (
         f"[{result.status}] {read_call.call.name}: {result.text}"
         for read_call, result in zip(read, results, strict=True)

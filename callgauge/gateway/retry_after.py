@@ -8,9 +8,9 @@ from email.utils import parsedate_to_datetime
 
 
 def read_retry_after(value: str | None) -> float:
-    """Return the seconds to wait that the header `Retry-After` gives as a number or date; 0 if it is missing.
+    """Return the seconds to wait that the header `Retry-After` gives as a number or date.
 
-    Source: RFC 9110, section 10.2.3.
+    Return 0 if the header is missing. Source: RFC 9110, section 10.2.3.
     """
     text = (value or "").strip()
     try:

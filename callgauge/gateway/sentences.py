@@ -1,8 +1,4 @@
-"""Texts that the gateway sends to the model, or to the user when no tool was run.
-
-There are two templates. With native tools, the text must contain no JSON. Without them, a call is one fenced
-block.
-"""
+"""Texts that the gateway sends to the model, or to the user when no tool was run."""
 
 from __future__ import annotations
 
@@ -36,35 +32,35 @@ NO_CALL_READ = f"{NOT_RUN}The model tried to call a tool, but its answer has no 
 
 
 def say_unreadable(tool: str, problem: str | None) -> str:
-    """Return the answer to the user when the arguments of a call could not be read."""
+    """Return the answer to the user when the arguments of a tool call could not be read."""
     return f"{NOT_RUN}The model's arguments for {tool} could not be read: {problem or 'unreadable'}"
 
 
 def say_leaked(tool: str) -> str:
-    """Return the answer to the user when the model wrote a call as text."""
+    """Return the answer to the user when the model wrote a tool call as text."""
     return f"{NOT_RUN}The model wrote its call of {tool} as text."
 
 
 def say_server_problem(problem: str) -> str:
-    """Return the answer to the user when the server could not read the model's call."""
+    """Return the answer to the user when the server could not parse the model's tool call."""
     return f"{NOT_RUN}The model's server could not read its call: {problem}"
 
 
 def say_repeated(tool: str, times: int, problem: str) -> str:
-    """Return the answer to the user when the model repeats an invalid call."""
+    """Return the answer to the user when the model repeats an invalid tool call."""
     return f"{NOT_RUN}The model sent the same invalid call of {tool} {times} times: {problem}"
 
 
 def write_json_template(tools: Iterable[ToolDefinition]) -> str:
-    """Return the template of the JSON fallback, only for models without native tool use."""
+    """Return the template of the JSON fallback, for models without native tool calls."""
     return _WRITE_JSON.format(tools="\n".join(definition.to_markdown() for definition in tools))
 
 
 def say_unread(raw: str, error: str | None) -> str:
-    """Return the text that replaces a call in the history when its arguments could not be read."""
+    """Return the text that replaces a tool call in the history when its arguments could not be read."""
     return f"[tool_use parse error] {error or 'unreadable'}; raw: {raw}"
 
 
 def say_server_refused(error: str) -> str:
-    """Return what the model is told about a call that the server could not parse."""
+    """Return the message to the model about a tool call that the server could not parse."""
     return f"The tool was not run: the server could not read your call ({error}). Call the tool again."

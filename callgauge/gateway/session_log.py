@@ -22,10 +22,10 @@ _SNIPPET = 100  # most characters of a quoted text
 
 
 class SessionLog:
-    """Appends the events of one session to a file, each immediately, and creates the file's folder.
+    """Appends the events of one session to a file, each immediately. Creates the file's folder.
 
-    If writing fails (disk full), the conversation continues. One warning is logged, and `failure` holds the
-    reason.
+    If the file cannot be written (disk full), the conversation continues. One warning is logged, and
+    `failure` holds the reason.
     """
 
     def __init__(self, path: str | Path, session_id: str) -> None:
@@ -44,7 +44,7 @@ class SessionLog:
         role: str | None = None,
         **meta: Any,
     ) -> None:
-        """Append one event; fields of `meta` that are None are omitted."""
+        """Append one event. Fields of `meta` that are None are omitted."""
         event: dict[str, Any] = {"ts": _now(), "sessionId": self.session_id, "type": kind}
         fields = {
             "turn": turn,
@@ -101,8 +101,8 @@ def _make_plain(value: Any) -> Any:
 class TurnLog:
     """Writes the events of one turn, if there is a log.
 
-    `whose_text` says who wrote the arguments of native calls. `price` returns a cost in USD, or None if
-    unknown.
+    `whose_text` says who wrote the arguments of native calls. `price` returns a cost in USD, or None if the
+    cost is unknown.
     """
 
     log: SessionLog | None
@@ -117,7 +117,7 @@ class TurnLog:
     def write_reply(
         self, step: int, reply: Reply, strategy: Strategy, stop_reason: str, **fault: Any
     ) -> None:
-        """Write the event `assistant`; `fault` holds further fields of its meta."""
+        """Write the event `assistant`. `fault` holds further fields for `meta`."""
         counts = {
             "prompt": reply.tokens.read,
             "completion": reply.tokens.written,
@@ -141,7 +141,7 @@ class TurnLog:
         )
 
     def write_calls(self, step: int, calls: Sequence[ReadCall], strategy: Strategy) -> None:
-        """Write the event `action` with every call, including calls that could not be read."""
+        """Write the event `action` with every tool call, including calls that could not be read."""
         blocks = [self._describe_call(read_call, strategy) for read_call in calls]
         self._write("action", step, None, strategy=strategy, toolBlocks=blocks)
 
@@ -168,7 +168,7 @@ class TurnLog:
         return "server" if call.source is CallSource.RESERIALISED else self.whose_text
 
     def write_result(self, step: int, done: CallResult) -> None:
-        """Write the event `observation` of one call."""
+        """Write the event `observation` of one tool call."""
         result, call = done.result, done.read.call
         self._write(
             "observation",
@@ -190,7 +190,7 @@ class TurnLog:
     def write_end(
         self, step: int, answer: str, status: str, seconds: float, compensations: int, **judged: Any
     ) -> None:
-        """Write the events `final` and `turn_end`; `judged` holds more meta fields for `turn_end`."""
+        """Write the events `final` and `turn_end`. `judged` holds more `meta` fields for `turn_end`."""
         self._write("final", step, answer)
         known_costs = [cost for cost in self.costs if cost is not None]
         fields = {
@@ -207,7 +207,6 @@ class TurnLog:
 
 
 def _read_object(raw: str) -> dict[str, Any] | None:
-    """Return the object that an API sent, or None if it sent something else."""
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Describe the result of a turn: its answer, its steps, its calls and their outcomes."""
+"""Describe the result of a turn: the answer, the steps, the tool calls and their outcomes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Status = Literal["ok", "error", "prompt_limit", "max_steps"]
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """One call of a step, the arguments that the parser read, and the outcome."""
+    """One tool call of a step, the arguments that the parser read, and the outcome."""
 
     read: ReadCall
     result: ToolResult
@@ -24,10 +24,10 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class TurnStep:
-    """One reply of the model with its calls.
+    """One reply of the model with its tool calls.
 
-    `fault` says what was wrong if no call could be read. `is_leaked` is True when the model wrote the call as
-    text although native calls were requested.
+    If no call could be read, `fault` says why. `is_leaked` is True when the model wrote the call as text
+    although native calls were requested.
     """
 
     reply: Reply
@@ -41,8 +41,9 @@ class TurnStep:
 class Turn:
     """One turn: from a user's message to the final answer.
 
-    `status` is one of those in docs/session-log.md. `compensations` counts the corrections that were sent to
-    the model after unreadable replies. `failure` is why the endpoint gave no reply, if that ended the turn.
+    docs/session-log.md lists the values of `status`. `compensations` counts the corrections that were sent to
+    the model after unreadable replies. `failure` is set if the turn ended because the endpoint gave no reply,
+    and says why.
     """
 
     number: int
@@ -65,5 +66,5 @@ class Turn:
 
     @property
     def tokens(self) -> Tokens:
-        """Return the sums over all steps; None where the endpoint gives no number."""
+        """Return the token counts, summed over all steps. A count that the endpoint does not send is None."""
         return sum_tokens(step.reply.tokens for step in self.steps)

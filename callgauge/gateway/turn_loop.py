@@ -1,7 +1,7 @@
-"""Run one turn: ask the model, read and run its calls, send the results, until it answers.
+"""Run one turn: ask the model, run its tool calls and send the results, until the model answers.
 
 Nothing that the model sends raises an exception: the turn continues or ends with a status. After an
-unreadable reply, the model gets one message about its fault.
+unreadable reply, the model gets a message that explains the error.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MOST_REPEATS = 3  # The turn ends after this many identical rejected calls.
 
 @dataclass(slots=True)
 class TurnLoop:
-    """A turn that is running. `ask` sends the conversation; the loop appends to `messages`.
+    """A turn in progress. `ask` sends the conversation. The loop appends to `messages`.
 
     `watch` is called with each step. The result of `judge` is logged at the end of the turn. `id_pattern`,
     `is_serial` and `takes_system` come from the capabilities.
@@ -76,7 +76,7 @@ class TurnLoop:
     _repeated: tuple[Any, int] = (None, 0)
 
     async def run(self) -> Turn:
-        """Run the turn to its end. Raises only if the task itself is cancelled."""
+        """Run the turn to its end. Raises an exception only if the asyncio task is cancelled."""
         started = time.monotonic()
         step = 0
         while self.status is None:
@@ -158,7 +158,7 @@ class TurnLoop:
         return await self.executor.execute(context)
 
     def _take_text(self, step: int, reply: Reply, strategy: Strategy) -> None:
-        """Handle a reply without a call: an answer, or a call that cannot be read."""
+        """Handle a reply without a tool call: an answer, or a call that cannot be read."""
         catalog = self.executor.toolbox.catalog
         stop = _stop_without_calls(reply)
         if strategy == "tool_use":
@@ -187,7 +187,7 @@ class TurnLoop:
         self._end("prompt_limit" if reply.stop is FinishReason.MAX_TOKENS else "ok", reply.text)
 
     def _take_refused(self, step: int, reply: Reply, strategy: Strategy) -> None:
-        """Handle a call that the server could not parse, as a step with a syntax error."""
+        """Handle a tool call that the server could not parse, as a step with a syntax error."""
         reason = reply.refused or ""
         call = read_unparsed_call(reply.refused_call, self.executor.toolbox.catalog)
         sentence = say_server_refused(reason)
@@ -223,7 +223,6 @@ class TurnLoop:
         return True
 
     def _repeats_itself(self, done: Sequence[CallResult]) -> bool:
-        """Return True when the same calls were rejected several times in a row."""
         if any(done_call.result.ran for done_call in done):
             self._repeated = (None, 0)
             return False
@@ -244,5 +243,5 @@ class TurnLoop:
 
 
 def _stop_without_calls(reply: Reply) -> str:
-    """Return the stop reason of a reply without calls: `tool_use` is replaced, because no call is left."""
+    """Return the stop reason of a reply without calls. `tool_use` is replaced, because no call is left."""
     return (FinishReason.END_TURN if reply.stop is FinishReason.TOOL_USE else reply.stop).value

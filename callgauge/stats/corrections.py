@@ -8,9 +8,9 @@ from collections.abc import Sequence
 def holm(p: Sequence[float], weights: Sequence[float] | None = None) -> list[float]:
     """Return the p-values adjusted by Holm's method (Holm 1979), in the order given.
 
-    The chance of any false positive among all p-values stays at the level of the test. `weights` sets the
-    part of the level that each p-value gets (Holm's weighted procedure). Without `weights`, all parts are
-    equal.
+    The chance of any false positive among all p-values stays at the significance level. `weights` says how
+    the level is divided among the p-values (Holm's weighted procedure). Without `weights`, it is divided
+    equally.
     """
     shares = [1.0] * len(p) if weights is None else list(weights)
     order = sorted(range(len(p)), key=lambda index: p[index] / shares[index])
@@ -25,7 +25,7 @@ def holm(p: Sequence[float], weights: Sequence[float] | None = None) -> list[flo
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
     """Return the p-values adjusted by the method of Benjamini & Hochberg (1995), in the order given.
 
-    The expected share of false positives among the significant results stays at the level of the test.
+    The expected share of false positives among the significant results stays at the significance level.
     """
     order = sorted(range(len(p)), key=p.__getitem__)
     adjusted, smallest = [0.0] * len(p), 1.0

@@ -1,11 +1,10 @@
 """Widens the interval of the difference of two rates by the variation between days.
 
-Sessions of the same day share causes, such as a host in trouble, which the jackknife over sessions does not
-see. The functions here measure how much of the variance of a difference the sessions do not explain, and add
-this excess to the variances of both rates (the ratio estimator with days as clusters; Cochran 1977, chapter
-6). If both sides have days in common, these days are paired, so an effect of a day on both sides cancels.
-Neighbouring days may be correlated, which makes the mean of many days less certain. docs/statistics.md has
-the simulated error rates.
+Sessions of the same day have common causes of failure, such as an overloaded host. The jackknife over
+sessions does not measure this variation. The functions here estimate it and add it to the variances of both
+rates (the ratio estimator with days as clusters; Cochran 1977, chapter 6). Days that both rates have in
+common are paired, so an effect of a day on both rates cancels. Neighbouring days may be correlated, which
+makes the mean of many days less certain. docs/statistics.md has the simulated error rates.
 """
 
 from __future__ import annotations
@@ -28,7 +27,8 @@ _TINY = 1e-12
 
 
 def inflate_mean(days: Floats) -> Floats:
-    """Return the variance of a mean over this many days, divided by the variance for independent days.
+    """Return the variance of the mean of `days` correlated days, divided by the variance for independent
+    days.
 
     The days are an AR(1) series of equal sizes with the correlation 0.6. The ratio is 1 for one day, 2.96 for
     seven days and 3.73 for 28 days.
@@ -41,12 +41,12 @@ def inflate_mean(days: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class DayExcess:
-    """How much the variation between days adds to the variance of a difference.
+    """How much the variation between days adds to the variance of a difference of two rates.
 
-    `of` and `against` are ratios, one for each rate: the added variance divided by the variance from
+    `of` and `against` belong to the two rates. Each is the added variance divided by the variance between
     sessions. `whole` is the same ratio for the difference. `freedom` holds the degrees of freedom of the
-    added variance. `has_too_few` is True when the added variance is unknown: the two rates have different
-    days, and each has fewer than LEAST_DAYS days.
+    added variance. `has_too_few` is True when the added variance is unknown, because the two rates have
+    different days and each has fewer than LEAST_DAYS days.
     """
 
     of: float
@@ -123,7 +123,9 @@ class _Days:
         )
 
     def compare(self, first: Integers, against: Integers) -> list[DayExcess]:
-        """Return the excess of each pair. `first` and `against` hold the row numbers of each pair's rates."""
+        """Return the excess variance of each pair. `first` and `against` hold the row numbers of each pair's
+        rates.
+        """
         used = (self.n > 0).astype(float)
         products, common = self.residuals @ self.residuals.T, used @ used.T
         squares = np.diag(products)
@@ -159,16 +161,16 @@ class _Days:
         ]
 
     def _run_apart(self, side: Integers, other: Integers) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Return whether a rate has few days, which hardly overlap with the days of the other rate."""
+        """Return whether a rate has few days, and hardly any of these days is a day of the other rate."""
         met = np.einsum("pd,pd->p", self.n[side], (self.n[other] > 0).astype(float))
         return np.asarray((self.many[side] < LEAST_DAYS) & (met < self.observed[side] / 2))
 
 
 def widen_estimates(estimate: Estimate, against: Estimate, excess: DayExcess) -> tuple[Estimate, Estimate]:
-    """Return both rates with the uncertainty from days added. The rates never become more certain.
+    """Return both rates with the uncertainty from days added.
 
-    The added variance reduces the effective number of observations of each rate. The difference gets the
-    degrees of freedom of the sum of both variances (Satterthwaite 1946), but at least four.
+    The added variance reduces the effective number of observations of each rate. The degrees of freedom come
+    from the sum of both variances (Satterthwaite 1946), but are at least four.
     """
     if not excess.whole:
         return estimate, against
@@ -190,6 +192,5 @@ def widen_estimates(estimate: Estimate, against: Estimate, excess: DayExcess) ->
 
 
 def _variance(estimate: Estimate) -> float:
-    """Return the variance of a rate by Agresti & Coull (1998), which is never 0."""
     centre = (estimate.rate * estimate.effective_n + 2) / (estimate.effective_n + 4)
     return centre * (1 - centre) / estimate.effective_n

@@ -31,10 +31,10 @@ class _Rates(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The difference of two shares, `of` minus `against`, with its 95 % interval.
+    """The difference of two rates, `of` minus `against`, with its 95 % interval.
 
-    -0.013 means that `of` is 1.3 points lower than `against`. `p` is the two-sided p-value. `method` is the
-    displayed name of the statistical method.
+    -0.013 means that `of` is 1.3 percentage points lower than `against`. `p` is the two-sided p-value.
+    `method` is the displayed name of the statistical method.
     """
 
     estimate: float
@@ -82,9 +82,9 @@ def compare_estimates(pairs: Sequence[EstimatePair]) -> list[Difference]:
 
     The interval is Newcombe's hybrid score interval (Newcombe 1998, method 10), which combines the Wilson
     intervals of the two rates (MOVER; Zou & Donner 2008). Both Wilson intervals use the same quantile of
-    Student's t, with Satterthwaite's degrees of freedom (1946). If both rates share enough sessions, the
-    correlation of the rates narrows the interval. The p-value is 1 minus the highest confidence at which the
-    interval excludes 0. So the p-value and the interval always agree.
+    Student's t, with Satterthwaite's degrees of freedom (1946). If both rates have enough sessions in common,
+    the correlation of the rates narrows the interval. The p-value is 1 minus the highest confidence at which
+    the interval excludes 0.
     """
     if not pairs:
         return []
@@ -147,9 +147,9 @@ def _read_pairs(pairs: Sequence[EstimatePair]) -> tuple[Floats, _Reaches, list[_
 
 
 def _invert(estimate: Floats, reaches: _Reaches, freedom: Floats, methods: Sequence[str]) -> list[Difference]:
-    """Return the differences.
+    """Return the differences with their p-values.
 
-    `p` of a difference is 1 minus the highest confidence at which the interval excludes 0.
+    A p-value is 1 minus the highest confidence at which the interval excludes 0.
     """
     below, above = reaches(t_quantiles(freedom))
     least, most = np.zeros(len(estimate)), np.full(len(estimate), _FARTHEST)
@@ -166,7 +166,7 @@ def _invert(estimate: Floats, reaches: _Reaches, freedom: Floats, methods: Seque
 
 
 def _joint_freedom(several: Sequence[_Rates]) -> Floats:
-    """Return Satterthwaite's degrees of freedom. The variances, by Agresti & Coull (1998), are never 0."""
+    """Return Satterthwaite's degrees of freedom of each difference."""
     total, squares = np.zeros(1), np.zeros(1)
     for rate, n, freedom in several:
         centre = (rate * n + 2) / (n + 4)
@@ -187,8 +187,8 @@ def _read_moves(estimate: Estimate, against: Estimate) -> _Moves:
 def _shared_part(first: _Moves, other: _Moves) -> float:
     """Return the correlation of two rates from common sessions.
 
-    Return 0 if the correlation may be chance. A correlation from few sessions with a hit is shrunk towards 0.
-    A negative correlation counts as 0, because common sessions make two rates move together.
+    Return 0 if the correlation may be chance or is negative. A correlation from few sessions with a hit is
+    shrunk towards 0.
     """
     (moves, freedom), (others, other_freedom) = first, other
     if moves is None or others is None:
@@ -208,7 +208,7 @@ def _combine(first: Floats, other: Floats, correlation: Floats) -> Floats:
 def find_small_p(candidates: RateArrays, against: RateArrays, at_most: float = _WORTH_A_SEARCH) -> Floats:
     """Return the p-values that `compare_estimates` would give for `candidates` minus `against`.
 
-    A p-value above `at_most` is returned as 1. This saves time, because each exact p-value needs a search.
+    A p-value above `at_most` is returned as 1, which saves the search for the exact value.
     """
     change = candidates.rate - against.rate
     shared = _share_moves(candidates, against)
@@ -261,8 +261,8 @@ def bootstrap_interval(
     """Return the 95 % bootstrap interval (low, high) of the difference of two rates, to check other methods.
 
     The result is the percentile interval over resampled sessions. A session is a pair (k, n). `weights` holds
-    the number of sessions for each pair of both lists. This saves memory for millions of sessions. Return
-    None if a list is empty. The same seed gives the same interval.
+    the number of sessions for each pair of both lists. Return None if a list is empty. The same seed gives
+    the same interval.
     """
     random = np.random.default_rng(seed)
 

@@ -17,14 +17,14 @@ _SYNTAX = re.compile(r"\s*no-worse(?::(?P<name>[\w-]+))?\s*=\s*(?P<size>\S+)\s*"
 
 
 class GateSyntaxError(ValueError):
-    """Raised when the text of a gate is invalid; the message shows the valid syntax."""
+    """Raised when the specification of a gate is invalid. The message shows the valid syntax."""
 
 
 def read_gate_text(text: str, names: Collection[str], what: str, example: str) -> tuple[str | None, float]:
     """Return the name and the margin of a gate such as `no-worse=0.02`, `no-worse=2%` or
     `no-worse:right=0.02`.
 
-    `names` holds the valid names. `what` is the noun for a name in messages. `example` is a valid name.
+    `names` holds the valid names. `what` is the noun that messages use for a name. `example` is a valid name.
     Raises GateSyntaxError.
     """
     matched = _SYNTAX.fullmatch(text)

@@ -17,7 +17,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95 % interval. Both ends of the interval of a share are within 0 to 1."""
+    """A 95 % interval."""
 
     low: float
     high: float
@@ -74,11 +74,10 @@ def blend_numbers(own: float | None, least: float, most: float, freedom: float) 
     """Return an effective number between `least` and `most`, and the degrees of freedom of this number (inf
     if it is exact).
 
-    `own` is the number that the data show, with `freedom` degrees of freedom. `own` is averaged with the
-    middle of the range, both as logarithms and weighted by their degrees of freedom (the idea of Smyth 2004).
-    The log of a variance with f degrees of freedom has the variance 2 / f. Within the range, the variance of
-    the log is at most (log range)² / 4 (Popoviciu 1935). So the middle of the range gets 8 / (log range)²
-    degrees of freedom. If `own` is None, the data show no spread and the result is `least`.
+    `own` is the number that the data show, with `freedom` degrees of freedom. The logarithm of `own` is
+    averaged with the middle of the logarithmic range, weighted by degrees of freedom (the idea of Smyth
+    2004). The middle has 8 / (log range)² degrees of freedom, from the bound of Popoviciu (1935). If `own` is
+    None, the data show no spread and the result is `least`.
     """
     if own is None:
         return least, inf

@@ -1,4 +1,4 @@
-"""Differences when both variants tried the same tasks, or when the same calls were judged twice."""
+"""Differences when both variants tried the same tasks, or when the same calls were parsed twice."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PairedMean:
     """A mean difference of pairs, with a test against 0 and an interval at any confidence.
 
     `error` is the standard error, in the unit of the difference. `freedom` holds the degrees of freedom of
-    Student's t. `moves` is set for differences of shares. Their test and interval are the methods of Tango
+    Student's t. `moves` is set for differences of shares: their test and interval are the methods of Tango
     (1998). Other differences use Student's t.
     """
 
@@ -85,14 +85,14 @@ def measure_paired_shares(
 ) -> PairedMean | None:
     """Return Σ moved / Σ sizes for clusters of tasks. Return None with fewer than two clusters.
 
-    `moved` holds for each cluster of tasks the sum of the tasks' differences of two shares. Tasks of one
-    cluster may be correlated. With one task in each cluster, the result equals the result of
+    `moved` holds for each cluster the sum of the differences of two shares over the tasks of the cluster.
+    Tasks of one cluster may be correlated. With one task in each cluster, the result equals the result of
     `compare_paired`.
 
     For shares of calls, a task may have any number of calls. Then `moved` sums linearised differences (see
-    `task_pairs.TaskPair`). `gaps` sums the differences of hits, and `weights` sums the calls; both are
-    divided by the mean number of calls. The variance is the variance of a difference of two ratio estimates
-    (Cochran 1977, section 6.3). `gaps` shows how often a task moved.
+    `task_pairs.TaskPair`), `gaps` sums the differences of hits, and `weights` sums the calls. `gaps` and
+    `weights` are divided by the mean number of calls. `gaps` shows how often a task moved. The variance is
+    the variance of a difference of two ratio estimates (Cochran 1977, section 6.3).
     """
     if len(sizes) < 2:
         return None
@@ -125,13 +125,14 @@ def compare_paired(differences: Sequence[float], weights: Sequence[int] | None =
     """Return the mean difference over tasks that both variants tried.
 
     Return None with fewer than two tasks. `differences` holds one value from -1 to 1 for each task. With
-    `weights`, each value stands for that many tasks. The tasks are the independent units however often each
-    was tried (Miller 2024, section 4). With one trial of each task, the interval is Tango's score interval of
-    paired proportions (Tango 1998), and the p-value comes from McNemar's test without correction. `_compare`
-    describes tasks with several trials.
+    `weights`, each value stands for that many tasks. The tasks are the independent units, however often each
+    task was tried (Miller 2024, section 4). With one trial of each task, the interval is Tango's score
+    interval of paired proportions (Tango 1998), and the p-value comes from McNemar's test without correction.
+    `_compare` describes tasks with several trials.
 
-    Limit: the interval is too narrow if one variant has one trial per task and the other has four or more,
-    and the pass rate is below 10 % or above 90 %. With 1 against 8 trials, the interval covers 80 % at worst.
+    Limit: the interval is too narrow if one variant has one trial per task, the other has four or more, and
+    the pass rate is below 10 % or above 90 %. With 1 against 8 trials, the 95 % interval covers the true
+    difference in 80 % of cases at worst.
     """
     values = np.asarray(differences, dtype=float)
     many = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
@@ -143,7 +144,7 @@ def compare_paired(differences: Sequence[float], weights: Sequence[int] | None =
 
 
 def compare_same_calls(before: Sequence[int], after: Sequence[int], n: Sequence[int]) -> Difference | None:
-    """Return how much a share changed when the same calls were judged again.
+    """Return how much a share changed when the same calls were parsed again.
 
     Return None with fewer than two sessions.
 
@@ -169,9 +170,9 @@ def _compare(
     `moved` holds how far each unit moved, from -size to size, and `many` holds the number of such units. If
     each pair were independent and moved by -1, 0 or 1, the variance would be (up + down - difference²) /
     pairs. With the effective number of pairs, this variance equals the delete-one jackknife variance over the
-    units (Wolter 2007, chapter 4). The lower bound of this number is Kish's number of units, as if all pairs
-    of a unit moved together. The upper bound is `most`, or the number from the data if `most` is None.
-    `blend_numbers` weighs the data against these bounds.
+    units (Wolter 2007, chapter 4). The lower bound of the effective number is Kish's number of units, which
+    is exact if all pairs of a unit move together. The upper bound is `most`; if `most` is None, it is
+    estimated from the data. `blend_numbers` weighs the data against these bounds.
     """
     moments = _measure(moved, size, many, most)
     p = moments.p
@@ -192,7 +193,7 @@ def _measure(
     gaps: np.ndarray | None = None,
     weights: np.ndarray | None = None,
 ) -> PairedMean:
-    """Return Σ moved / Σ size. `measure_paired_shares` explains `gaps` and `weights`."""
+    """Return the mean difference Σ moved / Σ size. `measure_paired_shares` explains `gaps` and `weights`."""
     gaps = moved if gaps is None else gaps
     whole = float(size @ many)
     estimate = float(moved @ many) / whole
@@ -215,7 +216,7 @@ def _measure(
 def _own_number(moved: np.ndarray, size: np.ndarray, many: np.ndarray, variance: float) -> float | None:
     """Return how many pairs, each with this `variance`, give the jackknife variance.
 
-    Return None if nothing varies.
+    Return None if no unit moved differently from another.
     """
     ratios = moved / size
     if not np.ptp(ratios) or variance <= 0:
@@ -232,11 +233,11 @@ def _jackknife_variance(moved: np.ndarray, size: np.ndarray, many: np.ndarray) -
 def _degrees_of_freedom(moved: np.ndarray, size: np.ndarray, many: np.ndarray) -> float:
     """Return the degrees of freedom of the jackknife variance (after Korn & Graubard 1998).
 
-    The result is the effective number of units that moved, minus one. Two bounds apply. The first is the
-    effective number if whole units moved together, so that each adds size² to the variance. The second is low
-    where few units moved to one side, because these units may move further. The numbers of the second bound
-    come from simulation. Without the second bound, 7.7 % of tests are false alarms where one variant has four
-    times the trials of the other.
+    The result is the effective number of units that moved, minus one, limited by two bounds. The first bound
+    is the effective number if all pairs of a unit moved together, so that each unit adds size² to the
+    variance. The second bound is low where few units moved to one side. Its numbers come from simulation.
+    Without the second bound, 7.7 % of tests are false alarms where one variant has four times the trials of
+    the other.
     """
     all_moved = kish_number(moved, many)
     rarer = min(kish_number(np.maximum(way, 0), many) for way in (moved, -moved))

@@ -1,7 +1,5 @@
 """Ranks variants with their uncertainty: which variant is the best, which may be the best, and which ranks
 are possible.
-
-No variant is the reference, so the result does not depend on a choice of reference.
 """
 
 from __future__ import annotations
@@ -19,11 +17,11 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The order of several variants, from all their pairwise differences.
+    """The order of several variants, from the differences of all pairs.
 
     `ranks` holds the first and the last possible rank of each variant. Rank 1 is the best. `best` holds the
-    variants that may be the best. `p` is the adjusted p-value of each pair of variants, by the indices of
-    both variants in the given order. `wins` holds the pairs (better, worse) that are certain.
+    variants that may be the best. `p` maps each pair of variants (indices in the given order) to its adjusted
+    p-value. `wins` holds the pairs (better, worse) that are certain.
     """
 
     ranks: Sequence[tuple[int, int]]
@@ -41,12 +39,12 @@ def rank_arms(
        because the claim is true only if all of these comparisons are true (Gutmann & Maymin 1987).
     2. Any other pair is certain at 5 % after Holm's correction for all pairs (Holm 1979). The ranks follow
        Mogstad, Romano, Shaikh & Wilhelm (2024).
-    3. A variant cannot be the best if another is better at 5 % / (arms - 1). The remaining variants contain
-       the best one with 95 % confidence (multiple comparisons with the best; Hsu 1984, with Bonferroni's
-       correction).
+    3. A variant cannot be the best if another is better at 5 % / (variants - 1). The remaining variants
+       contain the best variant with 95 % confidence (multiple comparisons with the best; Hsu 1984, with
+       Bonferroni's correction).
 
-    The p-value of a pair is the smaller p-value of the first two rules. A difference whose whole interval is
-    smaller than `smallest` makes no variant better. A pair without a difference is never certain.
+    The p-value of a pair is the smaller p-value of the first two rules. If the whole interval of a difference
+    is smaller than `smallest`, neither variant is better. A pair without a difference is never certain.
     docs/statistics.md has the simulated shares of false claims.
     """
     pairs = list(differences)
@@ -72,7 +70,7 @@ def rank_arms(
 
 
 def _find_best(alone: Mapping[Pair, float], rivals: int) -> list[Pair]:
-    """Return the wins of the variant that is better than each rival.
+    """Return the wins of the variant that is better than every other variant.
 
     `alone` holds the unadjusted p-values.
     """

@@ -1,16 +1,15 @@
 """One rate and its uncertainty, when calls come in sessions and the calls of one session are correlated.
 
-A hash of the session id puts every session into one of 50 groups. The group is the same for every tool, day,
-prompt and model. Only k and n of each group are needed. The variance comes from computing the rate without
-one group at a time (delete-a-group jackknife; Wolter 2007, chapter 4; Kott 2001). The design effect of a rate
-is this variance divided by the variance of independent calls. The interval is Wilson's over the effective
-number of calls, with a quantile of Student's t (modified Wilson interval; Dean & Pagano 2015; Franco et al.
-2019).
+A hash of the session id puts every session into one of 50 groups. Only k (hits) and n (calls) of each group
+are needed. The variance comes from computing the rate without one group at a time (delete-a-group jackknife;
+Wolter 2007, chapter 4; Kott 2001). The design effect of a rate is this variance divided by the variance of
+independent calls. The interval is Wilson's over the effective number of calls, with a quantile of Student's t
+(modified Wilson interval; Dean & Pagano 2015; Franco et al. 2019).
 
 A design effect from few sessions with a hit is itself uncertain, so it has few degrees of freedom (Korn &
 Graubard 1998). The rates of a table therefore share an estimate of the intra-session correlation, and each
-design effect is moved towards the design effect that this correlation gives. docs/statistics.md has the
-simulated coverage.
+design effect is moved towards the value that this correlation predicts. docs/statistics.md has the simulated
+coverage.
 """
 
 from __future__ import annotations
@@ -50,12 +49,13 @@ _UTMOST = 2.0
 class Spread:
     """How much a rate moves when one group of sessions is left out.
 
-    `effect` is the variance divided by the variance of independent observations. `effect` is 0 if unknown
-    (all or none are hits, or all are in one group). `freedom` holds the degrees of freedom of `effect`, or 0
-    if unknown. `base` is 1 / the number of independent observations with the same precision, so a plain rate
-    has 1/n. `squares` is the sum of the squared weights of the sessions. For a plain rate, `squares` is the
-    sum of n² divided by the square of the total n. `groups` is the number of groups with an observation.
-    `moves` says how much the rate falls when each group is left out.
+    `effect` is the variance divided by the variance of independent observations. `effect` is 0 if it is
+    unknown (all observations are hits, none is a hit, or all are in one group). `freedom` holds the degrees
+    of freedom of `effect`, or 0 if `effect` is unknown. `base` is 1 / the number of independent observations
+    with the same precision. `squares` is the sum of the squared weights of the sessions. For a plain rate,
+    `base` is 1/n and `squares` is the sum of n² of the sessions divided by the square of the total n.
+    `groups` is the number of groups with an observation. `moves` says how much the rate falls when each group
+    is left out.
     """
 
     effect: float
@@ -91,9 +91,9 @@ class Likeness:
 class Estimate:
     """A rate with its uncertainty: `effective_n` independent observations, and `freedom` degrees of freedom.
 
-    `own_freedom` holds the degrees of freedom without those that other rates of the table add. `moves` says
-    how much the rate falls when each group of sessions is left out. `moves` is None if all observations are
-    independent.
+    `own_freedom` holds the degrees of freedom from this rate's own data, without the other rates of the
+    table. `moves` says how much the rate falls when each group of sessions is left out. `moves` is None if
+    all observations are independent.
     """
 
     rate: float
@@ -118,10 +118,10 @@ def _find_interval(rate: float, effective_n: float, freedom: float) -> Interval:
 class Share:
     """A share: `k` hits of `n` observations. Raises ValueError unless 0 <= k <= n.
 
-    `sessions` is the number of sessions with these observations, if known. A session counts once for each of
-    its days, models and prompts. `by_group` holds k and n of each random group of sessions, of shape (2,
-    GROUPS). `by_group` is None when all observations are independent. `by_day` holds k and n of each day, if
-    known. `likeness` is the intra-session correlation from the other rates of the table.
+    `sessions` is the number of sessions with these observations, if known. A session with several days,
+    models or prompts is counted once for each. `by_group` holds k and n of each random group of sessions, of
+    shape (2, GROUPS). `by_group` is None when all observations are independent. `by_day` holds k and n of
+    each day, if known. `likeness` is the intra-session correlation from the other rates of the table.
     """
 
     k: int
@@ -227,7 +227,7 @@ class Share:
 
     @property
     def method_name(self) -> str:
-        """The name of the interval's method, for people."""
+        """The displayed name of the interval's method."""
         if not self.is_clustered:
             return "Wilson, 95 %"
         return f"Wilson over sessions, 95 % (design effect {self.design_effect:.1f})"
@@ -241,8 +241,8 @@ def make_shares(
 ) -> list[Share]:
     """Return a share for each (k, n, sessions) of a table, with the table's intra-session correlation.
 
-    `by_group` is an array of shape (rows, 2, GROUPS). `tables` has the same meaning as in `relate_shares`.
-    `by_day` holds the counts of each row by day.
+    `by_group` is an array of shape (rows, 2, GROUPS). `relate_shares` explains `tables`. `by_day` holds the
+    counts of each row by day.
     """
     days = by_day if by_day is not None else [None] * len(counts)
     shares = [Share(*each, groups, day) for each, groups, day in zip(counts, by_group, days, strict=True)]
@@ -252,7 +252,8 @@ def make_shares(
 def relate_shares(shares: Sequence[Share], tables: Sequence[object] | None = None) -> list[Share]:
     """Return the shares, each with the intra-session correlation from the other shares of its table.
 
-    All shares have counts by group. `tables` holds the table of each share, if there are several tables.
+    All shares must have counts by group. `tables` holds the number of each share's table, if there are
+    several tables.
     """
     if not shares:
         return []
@@ -284,7 +285,7 @@ def measure_spreads(counts: Floats, weights: Floats | None = None) -> list[Sprea
 
 @dataclass(frozen=True, slots=True)
 class _Spreads:
-    """The fields of many `Spread`s, each as one array. `rate` holds the rates."""
+    """Many `Spread`s, with one array for each field. `rate` holds the rates."""
 
     rate: Floats
     effect: Floats
@@ -326,16 +327,16 @@ def _measure(counts: Floats, weights: Floats | None = None) -> _Spreads:
 
 
 def _count_evenly(amounts: Floats) -> Floats:
-    """Return the effective number of groups, as if the amounts were spread evenly over them (Kish)."""
+    """Return the effective number of groups (Kish): as many equal groups would have the same variance."""
     return np.asarray(amounts.sum(-1) ** 2 / (amounts * amounts).sum(-1))
 
 
 def lend_likeness(shares: Sequence[Share]) -> list[Likeness | None]:
     """Return for each share of a table the intra-session correlation from the other shares, or None.
 
-    The correlation is a ratio of sums over the table's rates, so that a rate with more information has more
-    weight. The correlation has more degrees of freedom if it predicts the design effects of the rates well
-    (empirical Bayes; Morris 1983). It never has more degrees of freedom than the other rates together.
+    The correlation is a ratio of sums over the table's rates. It has more degrees of freedom if it predicts
+    the design effects of the rates well (empirical Bayes; Morris 1983), but never more than the other rates
+    together.
     """
     spreads = [share.spread for share in shares]
     figures = np.array(
@@ -389,10 +390,10 @@ def _lend(
 
 @dataclass(frozen=True, slots=True)
 class RateArrays:
-    """The fields of many `Estimate`s, each as one array of shape (rates,).
+    """Many `Estimate`s, with one array of shape (rates,) for each field.
 
-    The shape of `moves` is (rates, GROUPS). `n` is the number of observations of each rate. `has_enough` has
-    the same meaning as in `Share`.
+    The shape of `moves` is (rates, GROUPS). `n` is the number of observations of each rate. `Share` explains
+    `has_enough`.
     """
 
     rate: Floats
@@ -441,8 +442,8 @@ def estimate_rates(counts: Floats, sessions: Floats, table: Integers) -> RateArr
 def estimate_rate(rate: float, spread: Spread, likeness: Likeness | None = None) -> Estimate:
     """Return a rate with its uncertainty, from its own design effect and the correlation of the table.
 
-    However few sessions there are, the interval is at most as wide as with twice the design effect of equal
-    observations in each session.
+    The interval is at most as wide as with twice the design effect that equal observations in each session
+    would give.
     """
     own, lent = spread.freedom, likeness.freedom if likeness else 0.0
     whole = spread.base * spread.of_whole_sessions

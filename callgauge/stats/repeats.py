@@ -36,9 +36,8 @@ def pass_k(outcomes: Sequence[tuple[int, int, int]], k: int) -> PassK | None:
     The definition comes from tau-bench (Yao et al. 2024, arXiv 2406.12045). `outcomes` holds tuples: n
     trials, c passed trials, and the number of tasks with this n and c. The interval is a beta interval
     (Clopper & Pearson 1934) over an effective number of tasks, with a t quantile (Korn & Graubard 1998). The
-    effective number has two bounds. One bound is the number of tasks, as if each task passed always or never.
-    The other bound is the number for equally hard tasks (`_alike_variance`). If no task differs from another,
-    each task counts as one observation.
+    effective number lies between the number of tasks and the effective number if all tasks were equally hard
+    (`_alike_variance`). If all tasks have the same result, each task counts as one observation.
     """
     usable = [(comb(c, k) / comb(n, k), n, tasks) for n, c, tasks in outcomes if n >= k and tasks]
     if not usable:
@@ -71,7 +70,7 @@ def _interval(values: np.ndarray, many: np.ndarray, trials: Counter[int], k: int
 
 
 def _alike_variance(rate: float, n: int, k: int) -> float:
-    """Return the variance of C(c, k) / C(n, k) for equally hard tasks with the given pass^k, `rate`.
+    """Return the variance of C(c, k) / C(n, k) if every task has the same pass^k, `rate`.
 
     The formula is the variance of a U-statistic of n trials (Hoeffding 1948, 5.13), where two choices of k
     trials have j trials in common.
@@ -85,8 +84,8 @@ def _beta_interval(rate: float, number: float) -> Interval:
     """Return the beta interval of a rate of `number` observations, which need not be whole.
 
     `_ENDS` = 0 would give the interval of Clopper & Pearson, and 0.5 would give the interval of Jeffreys'
-    prior (Brown, Cai & DasGupta 2001, 4.1). For 2 to 1,000 binary tasks, the interval covers every true rate
-    with at least 93.7 %.
+    prior (Brown, Cai & DasGupta 2001, 4.1). For 2 to 1,000 binary tasks, the 95 % interval contains the true
+    rate in at least 93.7 % of samples.
     """
     hits, misses, tail = rate * number, (1 - rate) * number, 0.5 - LEVEL / 2
     low = betaincinv(hits + _ENDS, misses + 1 - _ENDS, tail) if rate > 0 else 0.0

@@ -1,4 +1,6 @@
-"""Computes how many more sessions decide between two rates, and what the present sessions can show."""
+"""Computes how many more sessions show a difference of two rates, and which difference the present sessions
+can show.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from callgauge.stats.sequential import chance_above, find_boundaries
 from callgauge.stats.special_functions import binomial_chances, ndtri, poisson_mean
 
 POWER = 0.8  # the chance that a real difference is found
-_MOST = 10_000_000  # limit of sessions; a larger number is reported as "never"
+_MOST = 10_000_000  # if a comparison needs more sessions, `sessions_needed` returns None
 
 
 def sessions_needed(share: Share, against: Share, difference: float, comparisons: int = 1) -> int | None:
@@ -20,8 +22,8 @@ def sessions_needed(share: Share, against: Share, difference: float, comparisons
     `difference` is a share: 0.02 is two points. The true rates are assumed to be `difference` apart, around
     the mean of the present rates. Each of `comparisons` comparisons is tested at 5 % / `comparisons`. The
     variance comes from the unpooled two-sample formula (Fleiss, Levin & Paik 2003, 4.2), with the present
-    design effects and observations per session. 0 means that the present sessions are enough. None means that
-    a variant has no session, or that ten million more are not enough.
+    design effects and observations per session. Return 0 if the present sessions are enough. Return None if a
+    variant has no session, or if ten million more sessions are not enough.
     """
     arms = [arm for arm in (share, against) if arm.n and arm.sessions]
     if len(arms) < 2 or not difference:
@@ -51,8 +53,8 @@ def sessions_needed(share: Share, against: Share, difference: float, comparisons
 def smallest_shown(comparison: Difference, comparisons: int = 1) -> float:
     """Return the smallest true difference that the present sessions would show with 80 % power.
 
-    The difference is a share. The difference is calculated from the width of the 95 % interval. `comparisons`
-    is the number of comparisons.
+    The difference is a share, calculated from the width of the 95 % interval. `comparisons` is the number of
+    comparisons.
     """
     half = (comparison.high - comparison.low) / 2
     z = -float(ndtri(0.025 / comparisons)) + float(ndtri(POWER))
@@ -71,12 +73,12 @@ def tasks_needed_at(
 ) -> int | None:
     """Return how many tasks two variants must both try to show a `difference` of a share with 80 % power.
 
-    The formula is the same as in `sessions_needed`, but without earlier data. The two rates are `difference`
+    The formula is the formula of `sessions_needed`, but without earlier data. The two rates are `difference`
     apart around `rate`. A trial is worth `worth` independent observations. `comparisons` is the number of
     variants that are compared with the reference, each at `alpha` / `comparisons`. `correlation` is the
-    correlation of two trials of one task, in the same variant or not. At 0 the variants count as independent,
-    and a run needs somewhat fewer tasks. With the same power, the variants must differ in `FEWEST_UNLIKE`
-    tasks. Return None if `difference` is 0.
+    correlation of two trials of one task, in the same variant or in different variants. The result is large
+    enough that the variants differ in `FEWEST_UNLIKE` tasks with the same power. Return None if `difference`
+    is 0.
     """
     if not difference or worth <= 0:
         return None
@@ -96,7 +98,7 @@ def tasks_needed_for_amount(
     correlation: float = 0.0,
     repeats: int = 1,
 ) -> int | None:
-    """Return the number of tasks for a difference of amounts, such as tokens.
+    """Return the number of tasks that show a difference of an amount, such as tokens.
 
     `deviation` is the standard deviation over trials.
     """
@@ -121,10 +123,10 @@ def trial_worth(history: Share, calls: float) -> float:
 def _pairs_needed(
     unit: float, difference: float, comparisons: int, alpha: float, correlation: float, repeats: int
 ) -> int:
-    """Return the number of tasks. `unit` is the variance of the difference of two independent trials.
+    """Return the number of tasks that a comparison needs.
 
-    Trials of one task share the task's difficulty, which cancels between the variants. Repeated trials reduce
-    the other variance.
+    `unit` is the variance of the difference of two independent trials. Trials of one task share the task's
+    difficulty, which cancels between the variants. Repeated trials reduce the remaining variance.
     """
     variance = unit * (1 - correlation) / repeats
     return max(2, ceil(variance / _allowed_variance(difference, comparisons, alpha)))
@@ -152,7 +154,9 @@ def _mean_variance(middle: float, difference: float) -> float:
 
 
 def _chance_to_differ(middle: float, difference: float, number: int) -> float:
-    """Return how likely the counts of two variants differ in a task with `number` observations in each."""
+    """Return the chance that the counts of two variants differ in a task with `number` observations in each
+    variant.
+    """
     first, other = (binomial_chances(number, end) for end in _ends(middle, difference))
     return 1 - float(first @ other)
 
@@ -168,6 +172,5 @@ def _ends(middle: float, difference: float) -> tuple[float, float]:
 
 
 def _allowed_variance(difference: float, comparisons: int, alpha: float = 0.05) -> float:
-    """Return the variance at which the test of a difference has 80 % power."""
     z = -float(ndtri(alpha / 2 / comparisons)) + float(ndtri(POWER))
     return (difference / z) ** 2

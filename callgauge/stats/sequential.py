@@ -1,9 +1,8 @@
 """Group-sequential tests: interim analyses of incoming results, which allow an early stop.
 
-The boundaries come from Lan & DeMets (1983), with alpha spending of O'Brien & Fleming's type. The boundaries
-are found by the recursion of Armitage, McPherson & Rowe (1969). Information is the amount of data behind a
-statistic, here the number of tasks. The unit of information does not matter. Statistics are standard normal
-deviates.
+The boundaries come from Lan & DeMets (1983), with alpha spending of O'Brien & Fleming's type. They are
+computed by the recursion of Armitage, McPherson & Rowe (1969). Information is the amount of data behind a
+statistic, here the number of tasks. Statistics are standard normal deviates.
 """
 
 from __future__ import annotations
@@ -50,11 +49,11 @@ def spend_alpha(share: float, alpha: float) -> float:
 def find_boundaries(
     information: Sequence[float], planned: float, alpha: float, *, is_last: bool = False
 ) -> tuple[float, ...]:
-    """Return for each interim analysis the z at which a two-sided test of level `alpha` decides.
+    """Return for each interim analysis the z at which a two-sided test of level `alpha` rejects.
 
     `information` is the rising information at each analysis so far. `planned` is the information at the end.
-    The spending follows the information actually reached. With `is_last`, the last analysis spends all the
-    remaining alpha.
+    The alpha that is spent depends on the information actually reached. With `is_last`, the last analysis
+    spends all the remaining alpha.
     """
     return _find_boundaries(tuple(information), planned, alpha, is_last)
 
@@ -82,10 +81,10 @@ def chance_above(
 ) -> float:
     """Return the chance of a result as high as `z` at the last interim analysis, in the stage-wise order.
 
-    In this order, results are higher if they cross the upper boundary earlier, or have a higher z at the same
-    analysis. Results are lower if they cross the lower boundary earlier (Fairbanks & Madsen 1982; Tsiatis,
-    Rosner & Mehta 1984). `boundaries` holds the boundaries of the earlier analyses. The mean of z is drift ·
-    √information.
+    In this order, a result that crosses the upper boundary earlier is higher, and a result that crosses the
+    lower boundary earlier is lower. At the same analysis, a higher z is higher (Fairbanks & Madsen 1982;
+    Tsiatis, Rosner & Mehta 1984). `boundaries` holds the boundaries of the earlier analyses. The mean of z is
+    drift · √information.
     """
     if z < 0:
         return 1.0 - chance_above(-z, information, boundaries, -drift)
@@ -101,8 +100,8 @@ def adjust_estimate(
 ) -> AdjustedEstimate:
     """Return the median-unbiased drift and its (1 - alpha) interval, from the stage-wise order.
 
-    `chance_above` explains the arguments. The drift in the estimate's unit is drift · √information · the
-    standard error of the last interim analysis.
+    `chance_above` explains the arguments. To convert the drift to the estimate's unit, multiply it by
+    √information and by the standard error of the last interim analysis.
     """
     at = sqrt(information[-1])
 
@@ -116,7 +115,7 @@ def adjust_estimate(
 
 
 def stagewise_p(z: float, information: Sequence[float], boundaries: Sequence[float]) -> float:
-    """Return the two-sided p-value of no drift in the stage-wise order.
+    """Return the two-sided p-value of the hypothesis that the drift is 0, in the stage-wise order.
 
     `chance_above` explains the arguments.
     """
@@ -126,8 +125,8 @@ def stagewise_p(z: float, information: Sequence[float], boundaries: Sequence[flo
 def chance_at_end(z: float, share: float, mean: float, low: float, high: float) -> float:
     """Return the chance that the final z is within `low` to `high`, given `z` at a share of the information.
 
-    `mean` is the expected final z. With the boundary as `low`, the result is the conditional power (Lan,
-    Simon & Halperin 1982).
+    `mean` is the expected final z. If `low` is the boundary, the result is the conditional power (Lan, Simon
+    & Halperin 1982).
     """
     centre, spread = z * sqrt(share) + mean * (1 - share), sqrt(1 - share)
     if spread == 0:
@@ -140,7 +139,7 @@ def anytime_reach(number: int, tuned_to: float, alpha: float) -> float:
 
     The interval is the asymptotic confidence sequence of Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas
     (2024), equation 9, after `number` observations. The interval is narrowest near `tuned_to` observations
-    (their appendix B.2).
+    (appendix B.2 of that article).
     """
     scale = (-2 * log(alpha) + log(-2 * log(alpha)) + 1) / tuned_to * number
     return sqrt(2 * (scale + 1) / scale * log(sqrt(scale + 1) / alpha))
@@ -163,7 +162,7 @@ def normal_quantile(chance: float) -> float:
 
 
 class _Walk:
-    """The density of z · √information after each interim analysis, if the trial has not stopped."""
+    """The density of z · √information after each interim analysis, if the trial run continues."""
 
     def __init__(self, drift: float) -> None:
         self.drift = drift
@@ -173,7 +172,7 @@ class _Walk:
         self.step = 0.0
 
     def go_to(self, information: float) -> Callable[[float], float]:
-        """Add information. Return a function that gives the present chance to be above a z."""
+        """Add information. Return a function that gives the present chance that z is above a value."""
         self.step, self.at = information - self.at, information
         means, spread = self.scores + self.drift * self.step, sqrt(self.step)
 

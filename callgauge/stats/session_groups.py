@@ -46,7 +46,7 @@ class DayCounts:
 
     @classmethod
     def none(cls) -> DayCounts:
-        """Return counts without any day."""
+        """Return counts that contain no day."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 
 
@@ -92,7 +92,8 @@ def _flatten(lists: Iterable[Sequence[Any]], kind: str = "float64") -> tuple[np.
 
 
 def ratio_interval(tops: Floats, bottoms: Floats) -> Interval | None:
-    """Return the 95 % interval of sum(tops) / sum(bottoms). Both arrays are by group of sessions.
+    """Return the 95 % interval of sum(tops) / sum(bottoms). Both arrays have one value for each group of
+    sessions.
 
     Return None with fewer than eight groups, or if the ratio is undefined when one group is left out.
     """
@@ -106,8 +107,8 @@ def ratio_interval(tops: Floats, bottoms: Floats) -> Interval | None:
 def compare_ratios(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Interval | None:
     """Return the 95 % interval of the second ratio divided by the first.
 
-    The arguments hold the tops and the bottoms of each ratio by group. The jackknife leaves each group out of
-    both ratios together. Return None if `ratio_interval` of either ratio is None.
+    The arguments hold the tops and the bottoms of each ratio by group. Return None if `ratio_interval` of
+    either ratio is None.
     """
     if ratio_interval(*first) is None or ratio_interval(*second) is None:
         return None

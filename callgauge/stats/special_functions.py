@@ -1,8 +1,9 @@
 """Special functions for intervals and tests, with the names and arguments of scipy.special.
 
 scipy would add 143 MB to an installation and 0.3 s to each start. Arguments are numbers or arrays that
-broadcast; a `nan`, or a value outside the domain, gives `nan`. tests/stats/test_special_functions.py compares
-each function with scipy. DLMF: NIST Digital Library of Mathematical Functions, https://dlmf.nist.gov.
+broadcast. An argument that is `nan` or outside the domain gives `nan`. tests/stats/test_special_functions.py
+compares each function with scipy. DLMF: NIST Digital Library of Mathematical Functions,
+https://dlmf.nist.gov.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def _normal_quantile(chance: float) -> float:
 
 
 def _gamma_ratio(shape: float) -> float:
-    """Return Γ(shape + 1/2) / Γ(shape + 1), from shape 80 on by the series of DLMF 5.11.8."""
+    """Return Γ(shape + 1/2) / Γ(shape + 1). From shape 80 on, use the series of DLMF 5.11.8."""
     if shape < 80:
         return math.gamma(shape + 0.5) / math.gamma(shape + 1)
     inverse = 1 / shape
@@ -92,10 +93,11 @@ def stdtrit(freedom: Any, chance: Any) -> Any:
 
 
 def stdtrit_of(chance: float) -> Callable[[Any], Any]:
-    """Return `stdtrit` of one chance between 0.5 and 1, as a fast function of finite degrees of freedom.
+    """Return a fast function that gives `stdtrit` of one fixed chance for finite degrees of freedom.
 
-    From 1 degree of freedom on, the function uses a Chebyshev series (Trefethen 2013, Approximation Theory
-    and Approximation Practice, chapter 8) of the quantile's depth as a function of 1 / (freedom + 1).
+    The chance is between 0.5 and 1. From 1 degree of freedom on, the function uses a Chebyshev series
+    (Trefethen 2013, Approximation Theory and Approximation Practice, chapter 8) of the quantile's depth as a
+    function of 1 / (freedom + 1).
     """
     series = _depth_series(chance)
 
@@ -114,7 +116,6 @@ def stdtrit_of(chance: float) -> Callable[[Any], Any]:
 
 @lru_cache(maxsize=64)
 def _depth_series(chance: float) -> tuple[float, ...]:
-    """Return the coefficients of the Chebyshev series, the highest first."""
     nodes = np.cos(np.pi * (np.arange(_TERMS) + 0.5) / _TERMS)
     depths = _depth_of_tail((4 / (nodes + 1) - 1) / 2, np.full(_TERMS, 1 - chance))
     return tuple(np.polynomial.chebyshev.chebfit(nodes, depths, _TERMS - 1)[::-1].tolist())
@@ -126,7 +127,7 @@ def _t_at_depth(shape: Any, depth: Any) -> Any:
 
 
 def _depth_of_tail(shape: Floats, tail: Floats) -> Floats:
-    """Return the depth (see `_scaled_tail`) at which Student's t has this tail, by Newton's method."""
+    """Return the depth (see `_scaled_tail`) at which Student's t has this upper tail, by Newton's method."""
     depth, log_tail = np.abs(ndtri(tail)) / math.sqrt(2), np.log(tail)
     is_done = np.zeros(depth.shape, dtype=bool)
     for _ in range(_MOST_STEPS):
@@ -141,7 +142,7 @@ def _depth_of_tail(shape: Floats, tail: Floats) -> Floats:
 
 
 def _scaled_tail(shape: Floats, depth: Floats) -> tuple[Floats, Floats]:
-    """Return the upper tail of Student's t and minus its derivative, each times e^(depth²).
+    """Return the upper tail of Student's t and minus the derivative of this tail, each times e^(depth²).
 
     `shape` is half the degrees of freedom, `depth` is √(shape · log(1 + t² / freedom)). With e^(-y² / shape)
     as the variable of the integral in DLMF 8.17.1, the tail is Γ(shape + 1/2) / (Γ(shape + 1) √π) · ∫ e^(-y²)

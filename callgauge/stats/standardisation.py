@@ -1,13 +1,13 @@
 """Mix-adjusted differences of two slices, and how much of a plain difference comes from the mix.
 
-Two models that get different work cannot be compared by their plain rates: the model with the harder tools
-looks worse (Simpson 1951). So the slices are compared within each stratum (such as a tool), and the
+Two models that get different tool calls cannot be compared by their plain rates: the model with the harder
+tools looks worse (Simpson 1951). So the slices are compared within each stratum (such as a tool), and the
 differences are averaged with the weights of Mantel & Haenszel (1959; for rate differences Greenland & Robins
-1985). A stratum that one slice hardly has gets little weight.
+1985).
 
-A contrast tests whether a stratum differs from the others. It is the stratum's difference minus the
-difference of the rest at the same mix. The largest contrast tests a dimension, and shows which stratum is
-unlike the others.
+A contrast tests whether a stratum differs from the other strata. It is the stratum's difference minus the
+difference of all other strata at the same mix. The largest contrast tests a dimension, and shows which
+stratum is unlike the others.
 """
 
 from __future__ import annotations
@@ -40,9 +40,8 @@ class StandardisedDifference:
     """The `difference` of two slices at the same mix of strata, and the rates `of` and `against` at this mix.
 
     `strata` is the number of strata that both slices have. `covered` is the share of a slice's observations
-    in these strata, for the slice with the smaller share. `by_mix` is the part of the plain difference that
-    comes from the different mixes (Kitagawa 1955), within these strata and from strata that only one slice
-    has.
+    that are in these strata, for the slice where this share is smaller. `by_mix` is the part of the plain
+    difference that comes from the different mixes (Kitagawa 1955), including strata that only one slice has.
     """
 
     difference: Difference
@@ -54,12 +53,12 @@ class StandardisedDifference:
 
     @property
     def is_representative(self) -> bool:
-        """True if the strata of both slices contain at least 80 % of each slice's observations."""
+        """True if the strata that both slices have contain at least 80 % of each slice's observations."""
         return self.covered >= REPRESENTATIVE
 
     @property
     def is_comparable(self) -> bool:
-        """True if the strata of both slices contain at least half of each slice's observations."""
+        """True if the strata that both slices have contain at least half of each slice's observations."""
         return self.covered >= COMPARABLE
 
     def outweighs(self, plain: Difference) -> bool:
@@ -85,10 +84,9 @@ def standardise_all(
     """Return the difference of each pair of slices at the same mix.
 
     A pair gets None if no stratum occurs in both slices. A stratum that occurs in only one session group of a
-    slice is left out, because such a stratum cannot show how sessions differ. The parts of a session in
-    several strata count together (callgauge.stats.rates). `likeness` holds for each pair the intra-session
-    correlation from the tables of both slices. `excesses` is the variance that days add to each plain
-    difference, which the mix hardly changes.
+    slice is left out. Observations of one session in several strata count as correlated
+    (callgauge.stats.rates). `likeness` holds for each pair the intra-session correlation from the tables of
+    both slices. `excesses` is the variance that days add to each plain difference.
     """
     mixes = [_Mix.read(strata) for strata in several]
     lent = likeness or [(None, None)] * len(mixes)
@@ -107,7 +105,7 @@ def estimate_at_mix(
 ) -> tuple[Estimate, Estimate] | None:
     """Return the rates of both slices at the same mix, with uncertainty.
 
-    Return None if the slices share no stratum.
+    Return None if the slices have no stratum in common.
     """
     mix = _Mix.read(strata)
     return _estimate_arms([mix], [(likeness, against)])[0] if mix else None
@@ -197,7 +195,6 @@ class _Mix:
 
 
 def _read_counts(strata: Strata) -> Floats:
-    """Return k and n of each slice in each stratum, of shape (2, 2 slices, strata)."""
     counts = [[[share.k for share in pair], [share.n for share in pair]] for pair in strata]
     return np.array(counts, dtype=float).transpose(1, 2, 0)
 
@@ -214,9 +211,9 @@ def contrast_strata(
 ) -> list[Difference | None]:
     """Return for each stratum by how much its difference exceeds the difference of all other strata together.
 
-    `judged` holds the positions of the strata to contrast. A stratum gets None if it is not judged, or if no
-    other stratum is in both slices. `likeness` is the intra-session correlation from the tables of both
-    slices.
+    `judged` holds the positions of the strata to contrast. A stratum gets None if its position is not in
+    `judged`, or if no other stratum is in both slices. `likeness` is the intra-session correlation from the
+    tables of both slices.
     """
     others = {place: [*strata[:place], *strata[place + 1 :]] for place in judged}
     excesses = measure_excesses(
@@ -241,11 +238,12 @@ def _sum_arms(strata: Strata) -> tuple[Share, Share]:
 
 
 def adjust_families(families: Sequence[Sequence[float | None]]) -> list[list[float | None]]:
-    """Return the p-values adjusted over all families together; each family gets the same part of the level.
+    """Return the p-values adjusted over all families together. The significance level is divided equally
+    among the families.
 
-    Holm's weighted procedure (1979) keeps the chance of any false positive at the level. A dimension with
-    many strata does not make the test of a dimension with few strata stricter. A p-value of None stays None
-    and is not counted.
+    Holm's weighted procedure (1979) keeps the chance of any false positive at the level. A family with many
+    p-values does not make the test of a small family stricter. A p-value of None stays None and is not
+    counted.
     """
     families_of_p = [[p for p in family if p is not None] for family in families]
     weights = [1 / len(family) for family in families_of_p for _ in family]

@@ -33,7 +33,7 @@ MOST_MISSING = 0.05
 
 
 class ComparedMeasure(Protocol):
-    """A measure: a share from 0 to 1, or an amount with a unit."""
+    """A measure of trials: a share from 0 to 1, or an amount with a unit."""
 
     @property
     def is_share(self) -> bool: ...
@@ -43,7 +43,9 @@ class ComparedMeasure(Protocol):
 
 
 class ComparedRun(Protocol):
-    """A trial run: smallest difference of interest, planned tasks, interim analyses, alpha per variant."""
+    """A trial run: its smallest difference of interest, planned tasks, interim analyses, and alpha per
+    variant.
+    """
 
     @property
     def smallest(self) -> float: ...
@@ -59,7 +61,9 @@ class ComparedRun(Protocol):
 
 
 class LookAtArm(Protocol):
-    """One interim analysis of a variant: tasks, difference with interval, and statistic and boundary as z."""
+    """One interim analysis of a variant: number of tasks, difference with interval, and statistic and
+    boundary as z.
+    """
 
     @property
     def look(self) -> int: ...
@@ -90,7 +94,7 @@ class LookAtArm(Protocol):
 class TaskCount:
     """The results of one task in one variant: k of n, and the number of trials without a reply.
 
-    `measured` is the number of trials with a k and an n. A trial without any call has 0 of 0 calls.
+    `measured` is the number of trials with a k and an n, including trials with 0 of 0 calls.
     """
 
     k: float = 0.0
@@ -116,8 +120,8 @@ class TaskPair:
     1977, section 6.3). So all calls of a task count, and tasks are still the independent units. If each task
     has the same n, `value` is k / n. `against` is the same for the second variant.
 
-    `gap` is the difference of k / n̄, 0 if both variants had no hit. `weight` is the mean n / n̄ of both
-    variants. `is_unlike` is True when the two k / n differ.
+    `gap` is the difference of k / n̄. `weight` is the mean n / n̄ of both variants. `is_unlike` is True when
+    the two k / n differ.
     """
 
     value: float
@@ -131,9 +135,10 @@ class TaskPair:
 class PairedTasks:
     """The tasks that two variants both have, for one measure.
 
-    `mean` is None with fewer than two tasks (or groups). `unlike` is the number of tasks in which the
-    variants differ. `of` and `against` are the means over these tasks. `missing` is the number of trials of
-    both variants that have no reply. `most_missing` is the larger share of such trials.
+    `mean` is the mean difference; it is None with fewer than two tasks (or groups). `unlike` is the number of
+    tasks in which the variants differ. `of` and `against` are the means over these tasks. `missing` is the
+    number of trials of both variants that have no reply. `most_missing` is the share of such trials, in the
+    variant where this share is larger.
     """
 
     tasks: int
@@ -169,7 +174,7 @@ def pair_counts(
 
 
 def value_tasks(tasks: Mapping[str, TaskCount]) -> dict[str, TaskPair]:
-    """Return one variant's values by task, as pairs with 0.
+    """Return one variant's values by task, each paired with 0.
 
     The mean of these pairs is the variant's own rate.
     """
@@ -196,7 +201,6 @@ def _pair(
 
 
 def _linearise(counts: Sequence[TaskCount]) -> list[tuple[float, float, float]]:
-    """Return three values of each task: the linearised rate, k / n̄ and n / n̄."""
     n = sum(count.n for count in counts)
     rate, mean = sum(count.k for count in counts) / n, n / len(counts)
     return [(rate + (count.k - rate * count.n) / mean, count.k / mean, count.n / mean) for count in counts]
@@ -208,7 +212,7 @@ def pair_values(
     groups: Mapping[str, str],
     most_missing: float = 0.0,
 ) -> PairedTasks:
-    """Return the paired differences of given values by task."""
+    """Return the paired differences of the values that two variants have in each task."""
     moved, sizes = sum_by_group({task: pair.value - pair.against for task, pair in pairs.items()}, groups)
     if measure.is_share:
         gaps, _ = sum_by_group({task: pair.gap for task, pair in pairs.items()}, groups)
@@ -244,7 +248,7 @@ def share_missing(counts: Counts, arm: str) -> float:
 
 
 def bound_missing(counts: Counts, arm: str, reference: str) -> tuple[float, float] | None:
-    """Return the bounds of a difference of shares for every possible result of the missing trials.
+    """Return the smallest and largest difference of shares that any results of the missing trials would give.
 
     Each missing trial gets the variant's mean n, with no hits or only hits. Return None if no task was tried
     in both variants.
@@ -262,7 +266,6 @@ def bound_missing(counts: Counts, arm: str, reference: str) -> tuple[float, floa
 
 
 def _bound_rate(counts: Sequence[TaskCount]) -> tuple[float, float] | None:
-    """Return the smallest and the largest possible Σk / Σn. Return None if no trial was made."""
     k, n = sum(count.k for count in counts), sum(count.n for count in counts)
     measured, missing = sum(count.measured for count in counts), sum(count.missing for count in counts)
     if not n and not missing:
@@ -296,7 +299,7 @@ def name_direction(measure: ComparedMeasure, difference: float) -> Decision:
 
 
 def reached_information(earlier: Sequence[LookAtArm], tasks: int) -> list[int]:
-    """Return the number of tasks at each interim analysis of a variant that had new tasks."""
+    """Return the numbers of tasks at a variant's interim analyses, without analyses that had no new tasks."""
     return [*sorted({each.tasks for each in earlier if 0 < each.tasks < tasks}), tasks]
 
 
@@ -305,7 +308,7 @@ def tasks_more(design: ComparedRun, pairs: PairedTasks) -> int | None:
     difference.
 
     The tasks must show a difference or equivalence, whichever needs fewer tasks. The variants must also
-    differ in enough tasks. Return None if there are no data.
+    differ in enough tasks. Return None if the number cannot be estimated.
     """
     if pairs.mean is None:
         return None
@@ -345,9 +348,9 @@ def anytime_interval(design: ComparedRun, pairs: PairedTasks) -> tuple[float, fl
 def adjust_for_looks(look: LookAtArm, earlier: Sequence[LookAtArm], alpha: float) -> AdjustedEstimate | None:
     """Return the estimate and (1 - alpha) interval adjusted for the interim analyses, in the measure's unit.
 
-    The estimate of a variant that was stopped early is biased away from 0. The median-unbiased estimate of
-    the stage-wise order corrects this. `earlier` holds the previous interim analyses of the same variant.
-    Return None when there is no estimate.
+    The result is median-unbiased; the plain estimate of a variant that was stopped early is biased away from
+    0. `earlier` holds the previous interim analyses of the same variant. Return None when there is no
+    estimate.
     """
     if (
         look.statistic is None
@@ -365,7 +368,7 @@ def adjust_for_looks(look: LookAtArm, earlier: Sequence[LookAtArm], alpha: float
 
 
 def used_boundaries(earlier: Sequence[LookAtArm], reached: Sequence[int]) -> list[float]:
-    """Return the boundaries of the interim analyses at these numbers of tasks.
+    """Return the boundaries that the interim analyses at these numbers of tasks used.
 
     A missing boundary is FARTHEST.
     """
@@ -379,7 +382,7 @@ class MeasuredDifference:
 
     `kind` names the interval. "adjusted" is adjusted for the interim analyses of a finished run. "alike" is
     the 90 % interval that was compared with the smallest difference. "anytime" is valid at any time, and
-    "fixed" is valid for a single analysis. `of` and `against` are the means over these tasks.
+    "fixed" is valid for a single analysis. `of` and `against` are the means of the two variants.
     """
 
     tasks: int
@@ -452,8 +455,8 @@ class FactorDifference:
     """A difference of the primary measure within the settings `where`, or over all settings if `where` is
     empty.
 
-    `contrast` says by how much the difference exceeds the difference within the other settings. `contrast_p`
-    is the p-value of the contrast, corrected by Holm's method.
+    `contrast` says by how much the difference exceeds the difference within the remaining settings.
+    `contrast_p` is the p-value of the contrast, corrected by Holm's method.
     """
 
     where: Mapping[str, Any]
@@ -470,8 +473,8 @@ class FactorDifference:
 
 @dataclass(frozen=True, slots=True)
 class FactorComparison:
-    """One value of a setting compared with another value, over all other settings and within each of these
-    settings.
+    """The comparison of one value of a setting with another value: over all other settings, and within each
+    of them.
 
     `interacts` is True when the difference depends on the other settings, at the run's alpha.
     """
@@ -487,7 +490,7 @@ class FactorComparison:
 def compare_factors(
     counts: Counts, design: FactorDesign, settings: Mapping[str, Mapping[str, Any]]
 ) -> tuple[FactorComparison, ...]:
-    """Return the comparison of each setting in which two or more pairs of variants differ.
+    """Return a comparison for each setting in which two or more pairs of variants differ.
 
     `counts` holds the counts of the primary measure. `settings` holds the settings of each variant.
     """

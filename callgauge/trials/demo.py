@@ -80,8 +80,7 @@ definitions = ["old", "new"]
 def write_demo(folder: Path, port: int) -> None:
     """Write the demo files that do not exist yet. `port` is the port of the toy model. Raises OSError.
 
-    Each file is written completely or not at all, and the plan is written last. After an error, a folder that
-    this call created is removed.
+    Each file is written completely or not at all. After an error, a folder that this call created is removed.
     """
     is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
 """The toy model of `callgauge trial demo`: a script that makes seeded random mistakes, not a language model.
 
 The script reads the task with a regular expression and fills in the arguments. It makes fewer date mistakes
-when the tool definition shows the date format. The toy model's results say nothing about real models.
+when the tool definition shows the date format.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def answer_chat(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Slips:
-    """Decides at random whether a mistake happens. The seed is the model, the task and the step number."""
+    """Decides at random whether a mistake happens. The seed depends on the model, the task and the step
+    number.
+    """
 
     def __init__(self, model: str, task: str, number: int, share: float | None = None) -> None:
         self._seed = f"{model}\n{task}\n{number}"
@@ -72,7 +74,7 @@ class _Slips:
 
 
 def write_arguments(task: re.Match[str], tool: Mapping[str, Any], slips: _Slips) -> str:
-    """Return the arguments for a task as text, including the mistakes."""
+    """Return the arguments for a task as JSON text, including the mistakes."""
     properties = tool["parameters"]["properties"]
     says_how = re.search(r"\d{4}-\d\d-\d\d", str(properties["due_before"].get("description", "")))
     status = task["status"]

@@ -1,7 +1,7 @@
 """Compares the hosts of each model.
 
-If a model has two hosts, one host is compared with the other host. If a model has more hosts, each host is
-compared with the sum of the others. So no verdict depends on a baseline host.
+If a model has two hosts, the hosts are compared with each other. If a model has more hosts, each host is
+compared with the sum of all other hosts.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class HostComparison:
     """The hosts of all models that ran on two named hosts or more.
 
     In a slice, `name` is the model and `also` is the host. For a model with two hosts, `rows` holds the
-    better host, which is not compared, and the other host, which is compared with the better host. For a
-    model with more hosts, each host is compared with the sum of the others (`also` is then `2 other hosts`).
+    better host (without a comparison), and then the worse host, compared with the better host. For a model
+    with more hosts, each host is compared with the sum of all other hosts (`also` is then `2 other hosts`).
     Models and hosts with the most certain difference come first. `thin` holds hosts with too little data for
     a verdict. `hosts` holds the hosts of each model, by model name. `left` is the number of pairs that were
     not compared. `basis` is the rate by which the hosts are compared.
@@ -49,10 +49,7 @@ class HostComparison:
         return [row for row in self.rows if row.p is not None]
 
     def list_against(self, row: SliceComparison) -> list[str]:
-        """Return the hosts that a row is compared with.
-
-        The result is empty if the row's host is not compared.
-        """
+        """Return the hosts that a row is compared with, or nothing if the row has no comparison."""
         if row.other is None:
             return []
         return [host for host in self.hosts[row.slice.name] if host != row.slice.also]
@@ -61,7 +58,8 @@ class HostComparison:
 def compare_hosts(
     ask: Ask, rate: RateDefinition, chosen: Mapping[str, Any], *, most: int = MOST
 ) -> HostComparison:
-    """Compare the hosts of each model, mix-adjusted where the mix matters. Return at most `most` rows.
+    """Compare the hosts of each model, adjusted for the mix of calls where the mix matters. Return at most
+    `most` rows.
 
     The p-values are adjusted by Holm's method over all models together.
     """
@@ -132,7 +130,7 @@ def _group_hosts(several: Sequence[Slice]) -> dict[str, list[Slice]]:
     """Return for each model with two or more hosts the slices of the model's hosts, the most observed host
     first.
 
-    Unknown hosts are left out, because an unknown host may be any of the others.
+    Unknown hosts are left out.
     """
     by_model: dict[str, list[Slice]] = {}
     for slice_ in sorted(several, key=lambda slice_: (-slice_.share.n, slice_.also)):
@@ -174,7 +172,7 @@ def _sum_others(slice_: Slice, hosts: Sequence[Slice]) -> Slice:
 def _order_by_certainty(rows: Sequence[SliceComparison]) -> list[SliceComparison]:
     """Return the rows grouped by model, the models and hosts with the most certain difference first.
 
-    For a model with two hosts, the host that is not compared comes first.
+    For a model with two hosts, the host without a comparison comes first.
     """
     own = [1.0 if row.p is None or row.difference is None else row.difference.p for row in rows]
     surest: dict[str, float] = {}

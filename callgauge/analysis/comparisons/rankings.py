@@ -1,4 +1,4 @@
-"""Finds the best value of a dimension by a rate. Pages, report, API and MCP show the same result."""
+"""Finds the best value of a dimension by a rate."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SlicesByRate = Mapping[str, Sequence[Slice]]
 
 @dataclass(frozen=True, slots=True)
 class JudgedRanking:
-    """The values of the dimension `by` ranked by a rate, and the data for the sentence about these values.
+    """The values of the dimension `by` ranked by a rate, and the data for a sentence about the ranking.
 
     `asked` is the requested rate. `measured` holds the slices that show by which rate the values may be
     compared. `left_out` is the number of values that have enough calls but were not ranked.
@@ -60,7 +60,7 @@ class JudgedRanking:
 def read_ranked_slices(
     ask: Ask, rate: RateDefinition, by: str, chosen: Mapping[str, Any]
 ) -> dict[str, list[Slice]]:
-    """Return the slices of each value of the dimension `by`, for `rate` and for the other rates in the
+    """Return the slices of each value of the dimension `by`, for `rate` and for the other rates of the
     ranking.
     """
     ranked = (rate.name, *LEADING)
@@ -85,7 +85,7 @@ def judge_ranking(
     """Return the values of the dimension `by` ranked by `rate`, with rankings by the other leading rates.
 
     `slices` is the result of `read_ranked_slices`, with at least one slice of `rate`. `baseline` is the value
-    that the other values are compared with. The default is the most used value. No verdict depends on the
+    that all other values are compared with (default: the most used value). No verdict depends on the
     baseline. `smallest` is the smallest difference of interest, as a share. `costs` holds the cost of each
     value. Raises MetricError.
     """
@@ -173,7 +173,6 @@ def _rank(
     *,
     is_alike: bool,
 ) -> RankedTable:
-    """Rank the slices of one rate. Slices that were measured differently are not compared."""
     ranked, thin = limit_ranked(several, RANKED)
     shown = [*ranked, *thin]
     reference = next((slice_ for slice_ in shown if slice_.name == baseline), None) or choose_reference(shown)

@@ -1,6 +1,4 @@
-"""Measures both slices of a comparison, adjusts the slices for the mix of calls, and breaks the difference
-down.
-"""
+"""Measures both slices of a comparison, adjusts them for the mix of calls, and breaks the difference down."""
 
 from __future__ import annotations
 
@@ -27,8 +25,8 @@ _TABLES = ("model", "prompt", "tool", "provider", "strategy", "source", "harness
 class CompareSide:
     """One of the two compared slices.
 
-    `name` is the slice in words. `rates` holds the measured rates by name. `concentration` is a sentence if
-    few sessions contain most of the slice's calls. Otherwise `concentration` is empty.
+    `name` is the slice in words. `rates` holds the measured rates by name. If few sessions contain most of
+    the slice's calls, `concentration` is a sentence about this. Otherwise `concentration` is empty.
     """
 
     arm: Arm
@@ -41,11 +39,10 @@ class CompareSide:
 
 
 def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[CompareSide, CompareSide]:
-    """Return both sides, each rate with the same interval as on the other pages.
+    """Return both slices, each rate with the same interval as on the other pages.
 
-    The rates of a table share one estimate of the intra-session correlation. If both sides are values of the
-    same dimension, the table contains all values of the dimension. Otherwise the table contains only the two
-    sides.
+    If both slices are values of the same dimension, the intra-session correlation is estimated from all
+    values of the dimension. Otherwise it is estimated from the two slices.
     """
     firsts, seconds = _read_values(ask, arms) or _read_both(ask, arms)
     side, other = (
@@ -88,7 +85,7 @@ def _read_both(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice
 
 
 def find_basis(a: CompareSide, b: CompareSide, rate: RateDefinition) -> ComparisonBasis:
-    """Return the rate by which both sides may be compared, and the reason if that is not `rate`."""
+    """Return the rate by which both slices may be compared, and the reason if it is not `rate`."""
     slices = [
         side.rates[name] for side in (a, b) for name in rates_to_compare(rate.name) if name in side.rates
     ]
@@ -96,7 +93,7 @@ def find_basis(a: CompareSide, b: CompareSide, rate: RateDefinition) -> Comparis
 
 
 def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) -> ArmStrata:
-    """Return the strata of both sides, by the letters A and B."""
+    """Return the strata of both slices, by the letters A and B."""
     apart = find_apart(a, b)
     work = [read_strata(ask, [rate], None, side.arm.parameters(), apart=apart)[rate.name] for side in (a, b)]
     of_a, of_b = (strata.by_arm.get("all", {}) for strata in work)
@@ -106,9 +103,9 @@ def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) ->
 def compare_sides(
     a: CompareSide, b: CompareSide, rate: RateDefinition, work: ArmStrata
 ) -> SliceComparison | None:
-    """Return B compared with A, mix-adjusted where the mix matters.
+    """Return B compared with A, adjusted for the mix of calls where the mix matters.
 
-    Return None if the rate of a side is unknown.
+    Return None if the rate of a slice is unknown.
     """
     first, second = a.whole_slice(rate), b.whole_slice(rate)
     if first is None or second is None:
@@ -125,9 +122,8 @@ def break_sides_down(
     work: ArmStrata,
     smallest: float = SMALLEST,
 ) -> Breakdown:
-    """Return the difference of both sides, broken down by their common dimensions.
-
-    The result also compares the other rates.
+    """Return the difference of both slices, broken down by their common dimensions, with comparisons by the
+    other rates.
     """
     rows = [
         ask_arms(ask, rate, find_apart(a, b), side.arm.parameters()).assign(also=side.arm.letter)
@@ -139,11 +135,10 @@ def break_sides_down(
 
 
 def add_prices(ask: Ask, arms: tuple[Arm, Arm], breakdown: Breakdown, smallest: float) -> Breakdown:
-    """Return the breakdown.
+    """Return the breakdown with comparisons by the other leading rates, if one slice is better.
 
-    If one side is better, the breakdown gets comparisons by the other leading rates. If B is better only for
-    some values of a dimension, the other rates are compared within these values. `smallest` is the smallest
-    difference of interest, as a share.
+    If B is better only for some values of a dimension, the other rates are compared within these values.
+    `smallest` is the smallest difference of interest, as a share.
     """
     rate, helped = breakdown.whole.slice.rate, breakdown.find_helped(smallest)
     if helped is None and breakdown.whole.standing(smallest) not in (Standing.BETTER, Standing.WORSE):
@@ -169,7 +164,7 @@ def _read_leading(ask: Ask, arm: Arm, rate: RateDefinition) -> CompareSide:
 
 
 def find_apart(a: CompareSide, b: CompareSide) -> set[str]:
-    """Return the dimensions in which the two sides differ."""
+    """Return the dimensions in which the two slices differ."""
     apart = {name for name in PARAMETERS if a.arm.own.get(name) != b.arm.own.get(name)}
     return apart | ({"day"} if a.arm.days != b.arm.days else set())
 

@@ -30,8 +30,8 @@ def read_strata(
 ) -> dict[str, ArmStrata]:
     """Return by rate the strata of each value of the dimension `by`.
 
-    If `by` is None, return the strata of all calls. All `rates` have the same unit. `arms` limits the values
-    that are read. `apart` holds further dimensions in which the compared slices differ.
+    If `by` is None, return the strata of all calls. All `rates` must have the same unit. `arms` limits the
+    values that are read. `apart` holds further dimensions in which the compared slices differ.
     """
     dimensions = choose_dimensions(rates[0], [*([by] if by else []), *apart])
     dimension_parameters = dict(zip(("first", "second", "third"), dimensions, strict=False))
@@ -75,7 +75,7 @@ def ask_arms(
 
 
 def choose_breakdown(apart: Iterable[str]) -> tuple[str, ...]:
-    """Return the dimensions for a breakdown. The slices must not differ in these dimensions."""
+    """Return the dimensions for a breakdown: dimensions in which the slices do not differ."""
     others = {"prompt" if name == "prompt_name" else name for name in apart}
     return tuple(name for name in BROKEN_DOWN_BY if name not in others)
 

@@ -39,8 +39,7 @@ def judge_pairs(
 
     A pair is the judged value and its baseline, such as the newest version of a prompt and the version before
     it. `chosen` holds the parameters of the metrics. The verdict on a pair does not depend on the other
-    pairs. A pair gets None if a value of the pair has no data for this rate. `verdicts.headlines` turns the
-    result into sentences.
+    pairs. A pair gets None if a value of the pair has no data for this rate.
     """
     several = make_slices(ask("slices", rates=rates_to_compare(rate.name), by=by, **chosen))
     slices = {each.name: each for each in several if each.rate is rate}
@@ -77,8 +76,7 @@ def judge_pair(
 
     `pair` holds the judged slice and the baseline. `work` holds the strata of both slices. `smallest` is the
     smallest difference of interest, as a share. `measured` holds the slices of both values that show by which
-    rate the values may be compared; by default the function reads these slices. If they show another rate,
-    both values are compared by that rate.
+    rate the values may be compared. By default the function reads these slices.
     """
     candidate, against = pair
     rate_name, both = candidate.rate.name, {**chosen, PARAMETERS[by]: (candidate.name, against.name)}
@@ -109,8 +107,8 @@ def judge_pair(
 def _count_weekly(
     ask: Ask, rate: RateDefinition, by: str, names: Sequence[str], dimension: str, chosen: Mapping[str, Any]
 ) -> dict[str, float]:
-    """Return for each value of `dimension` how many observations the values `names` have in the newest seven
-    days.
+    """Return for each value of `dimension` how many observations the two versions `names` have in the newest
+    seven days.
     """
     newest = ask("extent").iloc[0].last_day
     if newest is None:

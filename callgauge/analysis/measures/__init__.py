@@ -1,1 +1,1 @@
-"""Measurements that several pages share: rates, slices, comparisons, trends and verdicts."""
+"""Measurements that several pages use: rates, slices, comparisons, trends and verdicts."""

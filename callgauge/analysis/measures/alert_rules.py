@@ -1,11 +1,11 @@
 """Judges a team's alert rules on the newest night, by the metrics of a store.
 
-A rule on a bound fires when the whole 95 % interval of the rate, over sessions, is beyond the bound. While
-days are similar, a rule fires on at most 2.5 % of nights if the true rate is at the bound. If days differ,
-the rule fires more often, because on some days the rate really is beyond the bound. A rule on a change fires
-when the test of the automatic alerts (`stats.over_time.window_changes`) finds a change of this one rate.
-Every rule is judged alone, because a person chose it before the night. So ten rules have ten times the chance
-of a false alert. docs/statistics.md has the simulated shares.
+A rule on a bound fires when the whole 95 % interval of the rate, over sessions, is beyond the bound. If the
+true rate is at the bound and days are similar, the rule fires on at most 2.5 % of nights. If days differ, the
+rule fires more often, because on some days the rate really is beyond the bound. A rule on a change fires when
+the test of the automatic alerts (`stats.over_time.window_changes`) finds a change of this one rate. p-values
+are not corrected over several rules, so ten rules have ten times the chance of a false alert.
+docs/statistics.md has the simulated shares.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class RuleFinding:
     """The result of one rule on the newest night.
 
     `days` holds the first and the last judged day. `share` is the rate on these days. `days` and `share` are
-    None when no day has a call. If the rule fires, `since` is the first night on which the rule fired after
-    its last quiet night. `change` is the change that a rule on changes found.
+    None when no day has a call. If the rule fires, `since` is the first night on which it fired, and after
+    which no night was quiet. `change` is the change that a rule on changes found.
     """
 
     rule: AlertRule
@@ -96,16 +96,16 @@ class RuleFinding:
 
     @property
     def key(self) -> str:
-        """The name of the alert in the decisions and notes. An alert that starts again gets a new name."""
+        """The name of the alert in the decisions and notes. A rule that fires again later gets a new name."""
         began = self.since.isoformat() if self.since else ""
         return json.dumps(["rule", self.rule.name, began])
 
 
 def judge_rules(ask: Ask, rules: Sequence[AlertRule], to_day: date | None = None) -> list[RuleFinding]:
-    """Return the result of each rule on the newest night, firing rules first.
+    """Return the result of each rule on the newest night, firing rules first. Includes muted rules.
 
-    Muted rules are judged, too. `ask` answers a metric. `to_day` replaces the newest night by an earlier
-    night. Raises MetricError.
+    `ask` returns the rows of a metric. `to_day` replaces the newest night by an earlier night. Raises
+    MetricError.
     """
     if not rules:
         return []
@@ -163,7 +163,7 @@ def _sum_days(by_day: DayShares, days: Days) -> Share:
 
 
 def _find_first_night(rule: AlertRule, by_day: DayShares, newest: date) -> date:
-    """Return the first night on which a rule fired after its last quiet night."""
+    """Return the first night on which a rule fired, and after which no night was quiet."""
     since = newest
     for night in sorted((day for day in by_day if newest - timedelta(STANDS) < day < newest), reverse=True):
         state = judge_bound(rule, by_day, night).state

@@ -1,7 +1,5 @@
 """Reads the alerts that the load found: which rates changed, since when, for which calls, and whether the
 rates are back to normal.
-
-`ingest/store/settling/alerts.py` writes the alerts into the store.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ Days = tuple[date, date]
 
 @dataclass(frozen=True, slots=True)
 class AlertPlace:
-    """The value of another dimension that has all, or most, of the affected calls."""
+    """The value of another dimension that all, or most, of the affected calls have."""
 
     dimension: str
     value: str
@@ -42,11 +40,11 @@ class Alert:
 
     `key` is the name of the alert in the decisions and notes. `values` holds the affected value of each
     dimension. `found` is the night that found the change. `since` is the first day of the change. `back` is
-    the first day on which the rate was back to normal. `over` is the night that showed that the rate was
-    back. `now` is the rate on the `days` of the change, with its `interval`. `before` is the rate on the days
-    of the `baseline`. `difference` is `now` minus `before`, with an interval that includes the variation
-    between days. `difference` is None if unknown. `q` is the corrected p-value on the night `found`.
-    `part_of` is the key of the alert that includes this alert.
+    the first day on which the rate was back to normal. `over` is the night that showed this. `now` is the
+    rate on the `days` of the change, with its `interval`. `before` is the rate on the days of the `baseline`.
+    `difference` is `now` minus `before`, with an interval that includes the variation between days. It is
+    None if unknown. `q` is the corrected p-value on the night `found`. `part_of` is the key of the alert that
+    includes this alert.
     """
 
     key: str
@@ -82,10 +80,7 @@ class Alert:
         return max(difference.low, -difference.high, 0.0) if difference else 0.0
 
     def agrees_with(self, chosen: Mapping[str, Any]) -> bool:
-        """Return True when the filters select some of the affected calls.
-
-        `chosen` holds metric parameters.
-        """
+        """Return True when the filters `chosen` (metric parameters) select some of the affected calls."""
         values = dict(self.values)
         if self.place and self.place.is_only:
             values[self.place.dimension] = self.place.value
@@ -97,7 +92,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class NewError:
-    """An error that was first seen on `first_day`, with its number of calls. `text` is log text."""
+    """An error that was first seen on `first_day`, with its number of calls. `text` comes from the log."""
 
     signature_id: str
     fault_layer: str
@@ -114,9 +109,9 @@ class NewError:
 
 @dataclass(frozen=True, slots=True)
 class AlertNight:
-    """The alerts of a night, the worst first, and how large a change had to be to be found.
+    """The alerts of a night, the worst first, and how large a change must be to be found.
 
-    `series` says how many rates were compared. `tests` is the number of comparisons. `in_a_night` and
+    `series` is the number of compared rates. `tests` is the number of comparisons. `in_a_night` and
     `in_a_week` are the smallest rises of a model's parse errors that are likely to be found in a night and in
     a week, as shares or None.
     """
@@ -130,10 +125,10 @@ class AlertNight:
 
 
 def read_alerts(ask: Ask, night: date | None = None) -> AlertNight | None:
-    """Return the alerts of the newest night, or the alerts of an earlier `night`, as known now.
+    """Return the alerts of the newest night, or the alerts of an earlier `night` with today's knowledge.
 
-    Return None when the store has too few days or calls to find changes. `ask` answers a metric. Raises
-    MetricError.
+    Return None when the store has too few days or calls to find changes. `ask` returns the rows of a metric.
+    Raises MetricError.
     """
     rows = ask("alerts").to_dict("records")
     if not rows:

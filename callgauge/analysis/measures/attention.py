@@ -1,6 +1,5 @@
-"""Finds what needs attention on the newest night: changed rates, new errors, and fixed errors that are back.
-
-The Overview and the morning report show the same items. `analysis/verdicts/alerts.py` has the sentences.
+"""Finds what needs attention on the newest night: changed rates, new errors, and errors that are back after a
+fix.
 """
 
 from __future__ import annotations
@@ -21,9 +20,10 @@ from callgauge.stats.day_spread import LEAST_DAYS
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """The items of the night `newest`. `days` is the number of days with calls up to that night.
+    """The items that need attention on the night `newest`. `days` is the number of days with calls up to that
+    night.
 
-    `night` holds the alerts. `night` is None when there are too few days.
+    `night` holds the alerts. It is None when there are too few days.
     """
 
     newest: date
@@ -40,7 +40,7 @@ class Attention:
 
     @property
     def parts(self) -> list[Alert]:
-        """Changed rates that are part of another change that needs attention."""
+        """Changed rates that belong to another change that needs attention."""
         return [alert for alert in self.alerts if alert.is_worse and alert.part_of]
 
     @property
@@ -57,9 +57,9 @@ def find_attention(
 ) -> Attention | None:
     """Return what needs attention on the newest complete night. Return None when no day has a call.
 
-    `ask` answers a metric. `chosen` holds filters as metric parameters, but filters by day are ignored. An
-    alert is left out if the filters exclude all affected calls. `night` replaces the newest night by an
-    earlier night. Raises MetricError.
+    `ask` returns the rows of a metric. `chosen` holds filters as metric parameters, but filters by day are
+    ignored. An alert is left out if the filters exclude all affected calls. `night` replaces the newest night
+    by an earlier night. Raises MetricError.
     """
     last = find_last_whole_day(ask)
     last = min(filter(None, (last, night)), default=None)
@@ -90,10 +90,10 @@ def find_attention(
 
 @dataclass(frozen=True, slots=True)
 class ReturnedError:
-    """An error that was marked as fixed and was seen again later. `text` is log text.
+    """An error that was marked as fixed and was seen again later. `text` comes from the log.
 
-    `state` is the note about the fix. `calls` and `sessions` are the numbers of calls and sessions with the
-    error since the fix.
+    `state` is the note about the fix. `calls` and `sessions` count the calls and sessions with the error
+    since the fix.
     """
 
     state: SignatureState
@@ -105,16 +105,19 @@ class ReturnedError:
 
     @property
     def key(self) -> str:
-        """The name of the alert in the decisions and notes. Each further failed fix gets a new name."""
+        """The name of the alert in the decisions and notes.
+
+        If a fix fails again, the alert gets a new name.
+        """
         return json.dumps(["returned", self.state.signature, self.back_day.isoformat()])
 
 
 def find_returned_errors(
     ask: Callable[..., pd.DataFrame], states: Iterable[SignatureState]
 ) -> list[ReturnedError]:
-    """Return the fixed errors that are back, the latest first.
+    """Return the errors that are back after a fix, the latest first.
 
-    `ask` answers a metric. Raises MetricError.
+    `ask` returns the rows of a metric. Raises MetricError.
     """
     fixed = {
         state.signature: state for state in states if state.state == "fixed" and state.fixed_day is not None

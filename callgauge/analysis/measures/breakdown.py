@@ -1,5 +1,5 @@
-"""Breaks the difference of two slices down by model, tool, prompt and host, and finds the values that are
-exceptions.
+"""Compares two slices within each model, tool, prompt and host, and finds the values where the difference is
+an exception.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _FAMILY = "models, tools, prompts and hosts"
 class StratumComparison:
     """The comparison of two slices within one value `name` of a dimension.
 
-    `a` and `b` are the parts of both slices with this value, or None. `held` compares B with A, with a
+    `a` and `b` are the two slices limited to this value, or None. `held` compares `b` with `a`, with a
     p-value adjusted over all strata of all dimensions. `held` is None when `a` or `b` is None. `contrast`
     says how much the difference in `held` exceeds the difference of all other strata of the dimension
-    together. `contrast` is None when the stratum or the others have too little data. `contrast_p` is the
-    p-value of the contrast, adjusted over all contrasts.
+    together. `contrast` is None when there is too little data. `contrast_p` is the p-value of the contrast,
+    adjusted over all contrasts.
     """
 
     dimension: str
@@ -62,7 +62,8 @@ class StratumComparison:
 
     @property
     def is_unlike_others(self) -> bool:
-        """True when the difference in this stratum is unlike the difference in the others (an interaction).
+        """True when the difference in this stratum is unlike the difference in the other strata (an
+        interaction).
 
         The result is False for a mix-adjusted difference, because the contrast compares unadjusted rates.
         """
@@ -85,10 +86,9 @@ class Split:
 class Breakdown:
     """The difference `whole` of two slices, broken down by each dimension, the most observed stratum first.
 
-    If one slice is better by this rate, `prices` holds the comparisons by the other leading rates. `weekly`
-    holds the weekly observations of each value of the dimension that splits the verdict. `weekly` is empty
-    when the verdict does not split. `basis` is the rate by which the two slices may be compared, if
-    requested.
+    If one slice is better by this rate, `prices` holds the comparisons by the other leading rates. If the
+    verdict splits, `weekly` holds the weekly observations of each value of the dimension by which it splits.
+    `basis` is the rate by which the two slices may be compared, if requested.
     """
 
     whole: SliceComparison
@@ -100,9 +100,9 @@ class Breakdown:
     def find_named(self, smallest: float = SMALLEST) -> list[StratumComparison]:
         """Return the strata that a sentence should name in addition to the whole, the most certain first.
 
-        A stratum is named if the stratum's verdict is decided and differs from the verdict on the whole. A
-        stratum that is unlike the others is named, too. If the whole has too little data, no stratum is
-        named. `smallest` is the smallest difference of interest, as a share.
+        These are the strata with a verdict that differs from the verdict on the whole, and the strata that
+        are unlike the others. If the whole has too little data, no stratum is named. `smallest` is the
+        smallest difference of interest, as a share.
         """
         whole = self.whole.standing(smallest)
         if whole in (Standing.TOO_FEW, Standing.TOO_FEW_DAYS, Standing.UNMEASURED, Standing.REFERENCE):
@@ -120,7 +120,8 @@ class Breakdown:
         """Return the dimension by which the verdict splits, or None.
 
         The verdict splits if the judged slice is clearly better within one value and clearly worse within
-        another. If several dimensions show a split, the dimension with the most certain verdicts is returned.
+        another value. If several dimensions show a split, the dimension with the most certain verdicts is
+        returned.
         """
         splits: list[Split] = []
         for dimension, strata in self.strata.items():
@@ -139,14 +140,15 @@ class Breakdown:
         )
 
     def list_differing(self) -> list[str]:
-        """Return the dimensions on which the difference depends, because a stratum is unlike the others."""
+        """Return the dimensions that have a stratum with a difference unlike the difference of the other
+        strata.
+        """
         return [name for name, strata in self.strata.items() if any(each.is_unlike_others for each in strata)]
 
     def find_helped(self, smallest: float = SMALLEST) -> tuple[str, Sequence[StratumComparison]] | None:
         """Return the dimension and the strata if the judged slice is better only for these strata.
 
-        Otherwise return None. If the verdict on the whole is decided and does not split, the verdict applies
-        to all strata, so return None.
+        Otherwise return None. Also return None if the verdict on the whole is decided and does not split.
         """
         if split := self.find_split(smallest):
             return split.dimension, split.better
@@ -179,10 +181,10 @@ def break_down(
 ) -> Breakdown:
     """Return the difference of two slices, broken down by each dimension of `slices`.
 
-    `whole` is B compared with A. `slices` holds the parts of A and of B by dimension. `work` holds the strata
-    of both slices, under the names `arms`. With `work`, a stratum is mix-adjusted for the other dimensions
-    where the mix matters. The p-values of all verdicts are adjusted together. The p-values of all contrasts
-    are adjusted together, too (docs/statistics.md).
+    `whole` is B compared with A. `slices` holds the strata of A and of B by dimension. `work` holds the
+    strata of both slices for the mix adjustment, under the names `arms`. With `work`, a stratum is
+    mix-adjusted for the other dimensions where the mix matters. The p-values of all verdicts are adjusted
+    together, and so are the p-values of all contrasts (docs/statistics.md).
     """
     compared = {name: _pair_slices(name, *both, work, arms) for name, both in slices.items()}
     # A dimension with a single value would repeat the whole difference.

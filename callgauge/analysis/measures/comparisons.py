@@ -41,10 +41,10 @@ class SliceComparison:
 
     `difference` is the difference to report, mix-adjusted where the mix matters. `difference` is None when
     there is no other slice or no observation. `p` is the p-value of `difference`, adjusted for all
-    comparisons of the table. `p` is None if no verdict may be given. `other` is the second slice. `plain` is
-    the unadjusted difference. `same_mix` is the mix-adjusted comparison, even if `difference` is unadjusted.
-    `is_apart` means that the two slices have no work in common. `compared` is the approximate number of
-    comparisons that the p-value is adjusted for. `family` is the name of the compared things in the plural.
+    comparisons of the table, or None if no verdict may be given. `other` is the second slice. `plain` is the
+    unadjusted difference. `same_mix` is the mix-adjusted comparison, even if `difference` is unadjusted.
+    `is_apart` means that the two slices have no stratum in common. `compared` is the approximate number of
+    comparisons that the p-value is adjusted for. `family` is the plural noun for the compared things.
     `is_thin` means that one of the two slices has too little data for a verdict. `has_too_few_days` means
     that the slices cover different days, and neither slice covers five days. `is_measured_apart` means that
     the slices were measured differently, so they cannot be compared.
@@ -70,7 +70,7 @@ class SliceComparison:
 
     @property
     def does_other_work(self) -> bool:
-        """True when the two slices have less than half of their work in common."""
+        """True when the two slices have less than half of their observations in common strata."""
         uncommon = self.same_mix is not None and not self.same_mix.found.is_comparable
         return self.is_apart or (self.is_at_same_mix and uncommon)
 
@@ -85,7 +85,9 @@ class SliceComparison:
         )
 
     def is_better_alone(self, name: str, smallest: float = SMALLEST) -> bool:
-        """Return True when `name`, one of the two slices, is better if no other slices are compared."""
+        """Return True when `name`, one of the two slices, would be better without a correction for other
+        comparisons.
+        """
         difference = self.difference
         if (
             difference is None
@@ -127,8 +129,8 @@ def compare_pairs(
 ) -> list[SliceComparison]:
     """Compare the first slice of each pair with the second slice, which may be None. Keep the order.
 
-    `mixes` holds the mix-adjusted difference of each pair, or None for a pair without common work. The
-    p-values are adjusted by Holm's method over all pairs. `family` is the name of the pairs in the plural.
+    `mixes` holds the mix-adjusted difference of each pair, or None for a pair without common strata. The
+    p-values are adjusted by Holm's method over all pairs. `family` is the plural noun for the pairs.
     """
     comparisons = _hold_against(pairs, mixes)
     adjusted = iter(
@@ -144,10 +146,10 @@ def compare_pairs(
 def _hold_against(
     pairs: Sequence[tuple[Slice, Slice | None]], mixes: Sequence[SameMix | None] | None
 ) -> list[SliceComparison]:
-    """Return the comparison of each pair with its unadjusted `p`.
+    """Return the comparison of each pair with the unadjusted `p`.
 
-    `mixes` holds the mix-adjusted difference of each pair, or None for a pair without common work. If the mix
-    is unknown, `mixes` itself is None.
+    `mixes` holds the mix-adjusted difference of each pair, or None for a pair without common strata. If the
+    mix is unknown, `mixes` itself is None.
     """
     share_pairs = [(slice_.share, other.share) for slice_, other in pairs if other is not None]
     excesses = measure_excesses(share_pairs)
@@ -177,7 +179,7 @@ def _hold_against(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The position of a slice in a ranking. The slices of a tie group share one position.
+    """The position of a slice in a ranking. The slices of a tie group have the same position.
 
     The first tie group contains the slices that may be the best. The next tie group contains the slices that
     may be the best of the remaining slices, and so on.
@@ -196,8 +198,8 @@ class RankedTable:
     best slice with 95 % confidence. `wins` holds the names of the decided pairs (better, worse). `places`
     holds the position of each ranked slice by name. `places` is empty if neither a low nor a high rate is
     better. `pairs` holds by both names the comparison of each two slices with enough data, with a p-value
-    corrected for all pairs. `is_apart` means that some of the best slices do different work, so they were not
-    compared. `smallest` is the smallest difference of interest, as a share.
+    corrected for all pairs. `is_apart` means that some of the best slices have no stratum in common, so they
+    were not compared. `smallest` is the smallest difference of interest, as a share.
     """
 
     rows: Sequence[SliceComparison]
@@ -224,7 +226,9 @@ class RankedTable:
         return [each for each in self.judged if (each.name, name) in self.wins]
 
     def find_pair(self, name: str, against: str) -> PairRates | None:
-        """Return the compared rates of two slices. Return None if these slices were not compared."""
+        """Return the rates of two slices with the interval of their difference, or None if they were not
+        compared.
+        """
         comparison = self.pairs.get((name, against)) or self.pairs.get((against, name))
         if comparison is None or comparison.difference is None or comparison.other is None:
             return None
@@ -252,10 +256,7 @@ class PairRates:
 
 
 def choose_reference(several: Sequence[Slice]) -> Slice:
-    """Return the slice to compare the others with.
-
-    This is the slice with most sessions, whatever its rate is.
-    """
+    """Return the slice that all other slices are compared with: the slice with most sessions."""
     return max(
         several,
         key=lambda slice_: (
@@ -271,7 +272,7 @@ def choose_reference(several: Sequence[Slice]) -> Slice:
 def limit_ranked(several: Sequence[Slice], most: int) -> tuple[list[Slice], list[Slice]]:
     """Return the slices to rank, and the slices with too little data.
 
-    At most `most` slices are ranked. These are the most used slices with enough data.
+    The slices to rank are the most used slices with enough data, at most `most`.
     """
     solid = [slice_ for slice_ in several if slice_.is_solid]
     by_use = sorted(solid, key=lambda slice_: (-slice_.total, slice_.name))
@@ -286,13 +287,13 @@ def rank_table(
     *,
     is_alike: bool = True,
 ) -> RankedTable:
-    """Rank slices of one rate, and compare each with `reference`.
+    """Rank slices of one rate, and compare each slice with `reference`.
 
     `strata` holds the strata of each slice, for mix-adjusted comparisons where the mix matters. The p-values
     are corrected for all pairs of slices with enough data (`stats.rank_arms`). The unnamed slice mixes
     several values, so it gets no rank and no verdict. Two slices share a rank if the whole interval of their
-    difference is smaller than `smallest`. `is_alike` is False if the slices were measured differently, and
-    then no slice is ranked.
+    difference is smaller than `smallest`. `is_alike` is False if the slices were measured differently. Then
+    no slice is ranked.
     """
     order = [reference, *(slice_ for slice_ in several if slice_ is not reference)]
     places = [place for place, slice_ in enumerate(order) if slice_.is_solid and slice_.is_named]
@@ -347,8 +348,8 @@ def rank_table(
 def _find_places(names: Iterable[str], wins: Set[tuple[str, str]], best: Set[str]) -> dict[str, Place]:
     """Return the position of each slice.
 
-    `wins` holds the decided pairs (better, worse). `best` is the first tie group. Slices that beat each other
-    in a cycle have no position. Slices that are worse than these slices have no position either.
+    `wins` holds the decided pairs (better, worse). `best` is the first tie group. If slices beat each other
+    in a cycle, these slices and all worse slices have no position.
     """
     left = list(names)
     places: dict[str, Place] = {}
@@ -367,8 +368,7 @@ def _find_places(names: Iterable[str], wins: Set[tuple[str, str]], best: Set[str
 def _order_rows(rows: Sequence[SliceComparison], places: Mapping[str, Place]) -> list[SliceComparison]:
     """Return the rows by position, then the rows without a position, rows with enough data first.
 
-    Slices without a position of their own are in the order of their rates, the best first. Unnamed slices
-    come last.
+    Slices without a position are in the order of their rates, the best first. Unnamed slices come last.
     """
 
     def sort_key(slice_: Slice) -> tuple[bool, bool, bool, int]:

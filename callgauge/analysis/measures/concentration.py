@@ -47,8 +47,7 @@ def find_concentrated(
 ) -> dict[str, str]:
     """Return by slice name the reason why a slice gets no rank, if its calls come from too few sessions.
 
-    The session groups show which slices to check; only the sessions of these slices are counted. Raises
-    MetricError.
+    Raises MetricError.
     """
     suspect = {
         slice_.name
@@ -66,7 +65,6 @@ def find_concentrated(
 
 
 def _is_suspect(slice_: Slice) -> bool:
-    """Return True when the session groups show that few sessions may contain most calls."""
     groups, spread = slice_.share.by_group, slice_.share.spread
     if groups is None or spread is None or not slice_.share.n:
         return False

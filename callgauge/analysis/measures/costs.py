@@ -1,4 +1,4 @@
-"""Computes what turns, successful turns and retries cost, at the price of each model on each day."""
+"""Computes the cost of turns, successful turns and retries, at the price of each model on each day."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ class MeanCost:
 class Cost:
     """The cost of one slice's turns, in `currency`. None means an unknown cost, never 0.
 
-    `calls` is the number of model calls. `told_calls` is the number of these calls with tokens in the log.
-    `priced_calls` is the number of these calls that also have a price on their day. `per_turn` is the mean
-    cost of turns in which every call is priced. `per_completed` is the cost of the `judged` turns, whose
-    success is known, divided by the successful turns. `reported` is the number of judged turns whose success
-    or failure is in the log. `retries` is the cost of the model calls for retries. `retry_priced` is the
-    number of `retry_calls` with a price.
+    `calls` is the number of model calls. `told_calls` is the number of these calls with token counts in the
+    log. `priced_calls` is the number of these calls that also have a price on their day. `per_turn` is the
+    mean cost of turns in which every call is priced. `per_completed` is the cost of the `judged` turns, whose
+    success is known, divided by the number of successful turns. `reported` is the number of judged turns
+    whose success or failure is in the log. `retries` is the cost of the model calls for retries.
+    `retry_priced` is the number of `retry_calls` with a price.
     """
 
     slice: str
@@ -84,7 +84,7 @@ class Cost:
 @dataclass(frozen=True, slots=True)
 class CostSummary:
     """The cost of the chosen turns by model, the most expensive model first, on the chosen days and on the
-    days before.
+    days before them.
     """
 
     overall: Cost | None
@@ -102,7 +102,7 @@ class CostSummary:
 
 
 def match_models(ask: Ask, prices: PriceList) -> dict[str, PriceMatch | None]:
-    """Return the prices of each model in the store. Return None for a model without a price."""
+    """Return the prices of each model in the store, or None for a model without a price."""
     choices = ask("choices")
     names = choices[choices.dimension == "model"].value
     return {name: prices.match(name) for name in names if name != "unknown"}
@@ -142,8 +142,8 @@ def cost_parameters(ask: Ask, prices: PriceList, by: str | None, chosen: Mapping
 def find_costs(ask: Ask, prices: PriceList, by: str | None = None, **chosen: Any) -> list[Cost]:
     """Return the cost of each slice of a dimension, the most expensive first.
 
-    If `by` is None, return the cost of all turns. `ask` answers a metric. `by` is model, provider, prompt,
-    prompt_name, source or day. `chosen` holds the filters. Raises MetricError.
+    If `by` is None, return the cost of all turns. `ask` returns the rows of a metric. `by` is model,
+    provider, prompt, prompt_name, source or day. `chosen` holds the filters. Raises MetricError.
     """
     rows = ask("costs", **cost_parameters(ask, prices, by, chosen)).to_dict("records")
     return [make_cost(row, prices.currency) for row in rows]

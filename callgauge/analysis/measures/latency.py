@@ -21,7 +21,8 @@ PERCENTILES = {"p50": "half of them took at most this long", "p95": "95 % of the
 class Latency:
     """The latency of the tool calls or model steps of one slice, in milliseconds.
 
-    `n` of the `total` calls or steps have a latency. `p50` and `p95` are None where n is 0.
+    `n` is the number of calls or steps with a latency, and `total` the number of all calls or steps. `p50`
+    and `p95` are None if `n` is 0.
     """
 
     slice: str

@@ -1,8 +1,9 @@
-"""Decides by which rate slices may be compared, when only some have tool definitions or reported success.
+"""Decides by which rate slices may be compared, when only some slices have tool definitions or reported
+success.
 
 A parse error is invalid JSON, or a violation of the schema if a definition was available. Turn success comes
-from the log, or is derived if the log does not report turn success. If slices were measured differently, the
-slices are compared by a rate that was measured in the same way in all slices.
+from the log, or is derived if the log does not report turn success. If slices were measured differently, they
+are compared by a rate that was measured in the same way in all slices.
 """
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ _NEEDS = {
 class ComparisonBasis:
     """The rate by which slices are compared.
 
-    `rate` is the name of the rate, or None if the slices cannot be compared. `reason` says as the end of a
-    sentence why the requested rate is not used. `reason` is empty if the requested rate is used. `shares`
-    holds by slice name the share of calls with a tool definition, or the share of turns whose success the log
-    reports. Slices without measured calls or turns are left out.
+    `rate` is the name of the rate, or None if the slices cannot be compared. `reason` says why the requested
+    rate is not used, as the end of a sentence. It is empty if the requested rate is used. `shares` holds by
+    slice name the share of calls with a tool definition, or the share of turns whose success the log reports.
+    Slices without measured calls or turns are left out.
     """
 
     rate: str | None
@@ -59,7 +60,7 @@ class ComparisonBasis:
 
     @property
     def sentence(self) -> str:
-        """The reason as a sentence, or an empty text when there is no reason."""
+        """The reason as a sentence, or "" if there is no reason."""
         return f"{self.reason[0].upper()}{self.reason[1:]}." if self.reason else ""
 
 
@@ -102,10 +103,9 @@ def compare_by(rate: str, slices: Iterable[Slice]) -> ComparisonBasis:
 def find_undefined(rate: str, slices: Iterable[Slice]) -> dict[str, str]:
     """Return by slice name why a slice without tool definitions gets no rank by `rate`.
 
-    Without this rule, one slice without definitions would hide the schema errors of all others. The rule
-    applies if the rate depends on definitions, if two or more slices have definitions, and if these slices
-    have half of the calls or more. Otherwise the result is empty, and `compare_by` chooses a rate that all
-    slices have.
+    The rule applies if the rate depends on definitions, if two or more slices have definitions, and if these
+    slices have half of the calls or more. Otherwise the result is empty, and `compare_by` chooses a rate that
+    all slices have.
     """
     listed = list(slices)
     if rate not in _BY_DEFINITION:
@@ -125,10 +125,9 @@ def find_undefined(rate: str, slices: Iterable[Slice]) -> dict[str, str]:
 
 
 def _compare_success(slices: Sequence[Slice]) -> ComparisonBasis:
-    """Return the rate for comparing turn success.
+    """Return the rate for comparing turn success: reported success, derived success, or no rate.
 
-    Use reported success if possible, else derived success, else no rate. Derived success needs tool
-    definitions.
+    Derived success needs tool definitions.
     """
     reported = _find_shares(slices, "recorded_ok", "turn_success", lambda share: share.n)
     if min(reported.values(), default=1.0) >= 1 - TOLERANCE:
@@ -142,10 +141,10 @@ def _compare_success(slices: Sequence[Slice]) -> ComparisonBasis:
 
 
 def find_definition_shares(slices: Iterable[Slice]) -> dict[str, float]:
-    """Return the share of the measured calls with a tool definition, by slice name.
+    """Return by slice name the share of the measured calls that have a tool definition.
 
-    `slices` holds the slices of the rate `defined`, and of parse_error or syntax_error, which have the same
-    n.
+    `slices` must hold the slices of the rate `defined`, and of parse_error or syntax_error, which count the
+    same calls.
     """
     listed = list(slices)
     whole = _SYNTAX if any(slice_.rate.name == _SYNTAX for slice_ in listed) else "parse_error"
@@ -153,10 +152,7 @@ def find_definition_shares(slices: Iterable[Slice]) -> dict[str, float]:
 
 
 def find_definition_share(slices: Iterable[Slice]) -> float | None:
-    """Return the share of all measured calls with a tool definition.
-
-    Return None if nothing was measured.
-    """
+    """Return the share of all measured calls with a tool definition, or None if nothing was measured."""
     return find_definition_shares(replace(slice_, name="all") for slice_ in slices).get("all")
 
 
@@ -178,7 +174,7 @@ def _find_shares(
 
 
 def describe_definitions(share: float | None) -> str:
-    """Return a caption that says which errors the rate of parse errors misses.
+    """Return a caption that says which errors the rate of parse errors does not include.
 
     The caption is empty if all calls had a definition. `share` is the share of measured calls with a tool
     definition, or None if nothing was measured.
@@ -191,7 +187,7 @@ def describe_definitions(share: float | None) -> str:
 
 
 def describe_gap(share: float | None) -> str:
-    """Return a sentence that says which errors the rate of parse errors misses."""
+    """Return a sentence that says which errors the rate of parse errors does not include."""
     if share is None or share >= _ALL:
         return ""
     if not share:
@@ -201,10 +197,7 @@ def describe_gap(share: float | None) -> str:
 
 
 def describe_unmeasured(rate: RateDefinition, slices: Iterable[Slice]) -> str:
-    """Return a sentence that says what is missing if no slice has the rate.
-
-    Return "" if a slice has the rate.
-    """
+    """Return a sentence that says why no slice has the rate. Return "" if a slice has the rate."""
     if any(slice_.share.n for slice_ in slices):
         return ""
     needs = _NEEDS.get(rate.name)
@@ -212,9 +205,8 @@ def describe_unmeasured(rate: RateDefinition, slices: Iterable[Slice]) -> str:
 
 
 def describe_reported(reported: int, measured: int) -> str:
-    """Return a sentence that says how turn success is known.
-
-    The log reports turn success for `reported` of the `measured` turns.
+    """Return a sentence that says for how many of the `measured` turns the log reports turn success
+    (`reported`).
     """
     if reported == measured:
         return "reported by the log"

@@ -20,10 +20,10 @@ class RateDefinition:
     """The definition of one rate.
 
     `noun` is the counted unit, in the singular. `hit` holds the words that describe a hit, after "calls
-    that". `better` says whether a low or a high rate is better, or is None where neither is better. `calls`
+    that". `better` says whether a low or a high rate is better, or is None if neither is better. `calls`
     holds the URL parameters with which the Calls page lists the hits, or None if no list shows exactly the
     hits. `is_listed` is False for a rate that describes how other rates were measured; only the Data page
-    shows such a rate. `in_sentences` is the name of the rate in a sentence, if that is not the title in lower
+    shows such a rate. `in_sentences` is the name of the rate in a sentence, if it is not the title in lower
     case.
     """
 

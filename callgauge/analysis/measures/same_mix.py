@@ -1,4 +1,4 @@
-"""Compares two slices stratum by stratum, as if both had the same mix of tools, prompts and so on."""
+"""Compares two slices stratum by stratum, as if both slices had the same mix of tools, prompts and so on."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Stratum = tuple[str, ...]
 def choose_dimensions(rate: RateDefinition, arms: Iterable[str]) -> tuple[str, ...]:
     """Return the dimensions that form the strata of a rate, the most informative first.
 
-    The dimensions `apart`, in which the slices differ, cannot form strata. A call has one tool and one
-    strategy. A turn may call several tools, but has one prompt and one source.
+    The dimensions `apart`, in which the slices differ, cannot form strata. A turn may call several tools, so
+    turns have no strata by tool.
     """
     apart = {"prompt" if name == "prompt_name" else name for name in arms}
     candidates = _OF_TURNS if rate.noun == "turn" else _OF_CALLS
@@ -44,7 +44,9 @@ def describe_dimensions(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SameMix:
-    """Two slices at the same mix of the dimensions `by`. `by` is empty if the logs name no values."""
+    """Two slices at the same mix of the dimensions `by`. `by` is empty if the logs contain no values of the
+    dimensions.
+    """
 
     found: StandardisedDifference
     by: tuple[str, ...]
@@ -64,10 +66,9 @@ class ArmStrata:
     def compare(self, pairs: Sequence[tuple[tuple[str, Slice], tuple[str, Slice]]]) -> list[SameMix | None]:
         """Return the mix-adjusted difference of each pair, first minus second.
 
-        A pair without common work gets None. A pair holds the names of two slices and both slices. The
-        function uses the finest strata in which both slices have most of their work in common. Finer strata
-        may be useless: a prompt that is unique to a session does not occur in the other slice. An unnamed
-        value matches no other value. A dimension without named values is left out.
+        A pair without common strata gets None. A pair holds the names of two slices and both slices. The
+        function uses the finest strata that still contain most observations of both slices. An unnamed value
+        matches no other value. A dimension without named values is left out.
         """
         same_mixes: list[SameMix | None] = [None] * len(pairs)
         excesses = measure_excesses([(slice_.share, other.share) for (_, slice_), (_, other) in pairs])
@@ -154,7 +155,7 @@ def make_strata(rows: pd.DataFrame, dimensions: tuple[str, ...]) -> ArmStrata:
 
 @dataclass(frozen=True, slots=True)
 class MakeupShift:
-    """How many calls of two slices have a `value` of a dimension.
+    """The numbers of calls of two slices with a `value` of a dimension.
 
     Slice A has `a` of `a_total` calls with the value, and slice B has `b` of `b_total`.
     """
@@ -168,16 +169,15 @@ class MakeupShift:
 
     @property
     def change(self) -> float:
-        """The share in slice B minus the share in slice A."""
+        """The share of the value in slice B minus the share in slice A."""
         return self.b / self.b_total - self.a / self.a_total
 
 
 def find_makeup_shifts(a: pd.DataFrame, b: pd.DataFrame, leave_out: Iterable[str] = ()) -> list[MakeupShift]:
     """Return the values whose shares differ between two slices, the largest differences first.
 
-    `a` and `b` are the rows of the metric `makeup` for each slice. `leave_out` names dimensions to leave out.
-    A dimension without calls in one slice, such as a trait that the slice's logs do not record, is also left
-    out.
+    `a` and `b` are the rows of the metric `makeup` for each slice. Dimensions in `leave_out`, and dimensions
+    without calls in one slice, are left out.
     """
     left_out = set(leave_out)
     of_a, of_b = a.to_dict("records"), b.to_dict("records")

@@ -23,7 +23,7 @@ class Slice:
 
     `also` is the value of a second dimension. `total` is the number of all calls, turns or sequences.
     `share.n` is the number of those that could be measured. If too few sessions contain the calls,
-    `concentration` says why the slice is not ranked. Otherwise `concentration` is empty.
+    `concentration` says why the slice is not ranked. Otherwise it is empty.
     """
 
     rate: RateDefinition
@@ -62,7 +62,7 @@ def make_slices(rows: pd.DataFrame, *, related: bool = True) -> list[Slice]:
     """Return a slice for each row of the metric `slices`, or of a metric with the same columns.
 
     The slices of a rate share one estimate of the intra-session correlation. Use `related=False` for slices
-    that are only parts of other slices.
+    that are only subsets of other slices.
     """
     columns = (rows[name] for name in ("rate", "slice", "also", "total"))
     slices = [
@@ -84,7 +84,7 @@ def read_shares(rows: pd.DataFrame) -> list[Share]:
 
 
 def sum_groups(rows: Iterable[Mapping[Any, Any]], *columns: str) -> Floats:
-    """Return the sums over all rows by random group of sessions: an array of columns by GROUPS."""
+    """Return the sums over all rows by random group of sessions, as an array of shape (columns, GROUPS)."""
     listed_rows = list(rows)
     counts = ([row[f"group_{column}"] for row in listed_rows] for column in columns)
     sums: Floats = place_in_groups([row["group_ids"] for row in listed_rows], *counts).sum(axis=0)
@@ -111,7 +111,7 @@ def merge_slices(several: Iterable[Slice], name: str = "all") -> Slice | None:
 
 
 def rank_slices(several: Iterable[Slice]) -> list[Slice]:
-    """Return the slices, the best first. Slices with too few measurements come last, the largest first."""
+    """Return the slices, the best first. Slices with too few measurements come last, ordered by size."""
     return sorted(
         several,
         key=lambda slice_: (

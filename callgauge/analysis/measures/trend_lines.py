@@ -36,13 +36,13 @@ class TimeUnit:
     gap: timedelta
 
     def start_of(self, day: date) -> date:
-        """Return the first day of the unit that `day` is in; weeks begin on Monday."""
+        """Return the first day of the unit that contains `day`. Weeks begin on Monday."""
         if self.name == "week":
             return day - timedelta(days=day.weekday())
         return day.replace(day=1) if self.name == "month" else day
 
     def end_of(self, day: date) -> date:
-        """Return the last day of the unit that `day` is in."""
+        """Return the last day of the unit that contains `day`."""
         if self.name == "week":
             return self.start_of(day) + 6 * _DAY
         return (day.replace(day=1) + 31 * _DAY).replace(day=1) - _DAY if self.name == "month" else day
@@ -66,7 +66,7 @@ def choose_unit(first: date, last: date) -> TimeUnit:
 class LinePoint:
     """The rate of a series in one unit of time, the days from `first` to `last`.
 
-    `is_partial` means that the store has only a part of the calls of these days.
+    `is_partial` means that the store does not yet have all calls of these days.
     """
 
     first: date
@@ -93,7 +93,7 @@ class TrendLine:
     """The line of a series.
 
     `series` is None for the sum of the series without a line. `colour` is None for grey. `left_out` holds
-    points with little data that are beyond the scale, so they are not drawn.
+    points with little data that are outside of the scale, so they are not drawn.
     """
 
     series: str | None
@@ -120,8 +120,8 @@ class TrendLine:
 class Mark:
     """A labelled vertical line in a trend, at the beginning of `day`.
 
-    The marked event may have happened at the beginning of any day from `first` to `last`. `series` is the
-    affected series, or empty for all series.
+    The marked event happened on a day from `first` to `last`. `series` is the affected series, or empty for
+    all series.
     """
 
     text: str
@@ -145,7 +145,7 @@ class TrendChart:
     """A chart of rates over time.
 
     `ticks` holds the labelled rates, from one end of the scale to the other. `whole` is the line of all
-    series together, drawn pale in each panel. `whole` is None if one panel shows all lines.
+    series together, drawn pale in each panel. It is None if one panel shows all lines.
     """
 
     title: str
@@ -166,10 +166,7 @@ class TrendChart:
 
     @property
     def has_intervals(self) -> bool:
-        """True when the points show their intervals.
-
-        Several lines show no intervals, because these would overlap.
-        """
+        """True when the points show their intervals. Intervals of several lines would overlap."""
         return len(self.lines) == 1
 
     @property
@@ -178,7 +175,7 @@ class TrendChart:
 
     @property
     def partial(self) -> list[LinePoint]:
-        """The drawn points that are incomplete, the earliest first, one for each unit of time."""
+        """The drawn points with incomplete data, the earliest first, one for each unit of time."""
         by_day = {point.first: point for line in self.lines for point in line.points if point.is_partial}
         return [by_day[day] for day in sorted(by_day)]
 
@@ -204,7 +201,7 @@ class TrendChart:
         return starts
 
     def label_tick(self, tick: float) -> str:
-        """Return a tick of the scale as text, with decimals where the steps are small."""
+        """Return a tick of the scale as a label, with decimals where the steps are small."""
         return f"{tick:.1%}" if self.ticks[1] - self.ticks[0] < 0.0099 else f"{tick:.0%}"
 
     def label_level(self, level: Level) -> str:
@@ -218,7 +215,7 @@ def assign_colours(names: Sequence[str], fixed: Mapping[str, int] | None = None)
     """Return the colour number of each of at most six series.
 
     `fixed` holds the numbers that series have on every page. A series keeps its fixed number if that number
-    is free. The last colour is the grey of the unnamed series. Another series gets this grey only if there
+    is free. The last colour is the grey of the unnamed series. It is used for another series only if there
     are six series and all have names.
     """
     wanted, most = fixed or {}, max(COLOURS - 1, len(names))
@@ -243,8 +240,7 @@ def make_trend_chart(
     series.
 
     A point is a day, or a week or month if the trend is long. `last_whole` is the newest day with all calls
-    in the store. The scale contains every point with enough data and every near goal. Points with little data
-    may be left out.
+    in the store. Points with little data may be outside of the scale.
     """
     days = [point.day for point in points]
     unit = choose_unit(min(days), max(days))
@@ -300,8 +296,8 @@ def _choose_ticks(lines: Sequence[TrendLine], levels: Sequence[Level]) -> tuple[
     """Return the labelled rates of a scale that contains every point with enough data.
 
     If no point has enough data, the scale contains all points. The scale also contains near goals and, if
-    there is a single line, the line's intervals. Points with little data are included if they are near the
-    other points.
+    there is a single line, the intervals of the line. Points with little data are included if they are near
+    the other points.
     """
     every = [point for line in lines for point in line.points]
     solid = [point for point in every if not point.is_hollow] or every

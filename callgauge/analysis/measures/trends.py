@@ -49,11 +49,10 @@ class RateShift:
 
 
 def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str, list[DayRate]]:
-    """Return the points of each slice in the order of their days. The `also` of a slice is the day.
+    """Return the points of each slice in the order of their days.
 
-    Slices without observations or without a day are left out. `last` is the newest complete day. Later days
-    are left out, because a load sees only a part of such days. The later days stay if there are no other
-    days.
+    The field `also` of a slice contains the day. Slices without observations or without a day are left out.
+    Days after `last`, the newest complete day, are left out if there are other days.
     """
     points: dict[str, list[DayRate]] = {}
     dated = [
@@ -70,9 +69,9 @@ def group_by_day(several: Iterable[Slice], last: date | None = None) -> dict[str
 def name_series(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition) -> list[str]:
     """Return the series that a chart names, the most used first.
 
-    If there are six series or fewer, all are named. Otherwise, the three most used series are named, and the
-    two worst of the other series with enough observations and sessions. If fewer than two series have enough,
-    the next most used series are named instead.
+    If there are six series or fewer, all are named. Otherwise the chart names the three most used series, and
+    the two worst of the other series with enough observations and sessions. If fewer than two series have
+    enough, the next most used series are named.
     """
     by_use, worst = _sort_series(points, rate)
     if len(by_use) <= NAMED + 1:
@@ -93,7 +92,6 @@ def describe_named(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition
 def _sort_series(
     points: Mapping[str, Sequence[DayRate]], rate: RateDefinition
 ) -> tuple[list[str], list[str]]:
-    """Return all names by use, and the worst of the less used series with enough sessions."""
     whole = {name: reduce(add, (point.share for point in series)) for name, series in points.items()}
     by_use = sorted(whole, key=lambda name: (-whole[name].n, name))
     if not rate.better:
@@ -143,8 +141,8 @@ class VersionShift:
 def order_versions(several: Iterable[Slice]) -> list[tuple[str, Slice]]:
     """Return each version as (day of its first use, slice), in the order of these days.
 
-    `several` holds the slices by version. The `also` of a slice is the day. Slices without a version or a day
-    are left out.
+    `several` holds the slices by version. The field `also` of a slice contains the day. Slices without a
+    version or a day are left out.
     """
     used: dict[str, list[Slice]] = {}
     for slice_ in several:
@@ -160,7 +158,7 @@ def order_versions(several: Iterable[Slice]) -> list[tuple[str, Slice]]:
 
 
 def find_version_shifts(versions: Sequence[tuple[str, Slice]]) -> list[VersionShift] | None:
-    """Return the changes of the rate along versions ordered by use.
+    """Return the changes of the rate from version to version, in the order of their first use.
 
     Return None with fewer than 12 versions.
     """

@@ -71,7 +71,7 @@ class TriedTask:
     """One trial, a row of the metric `trial_results`.
 
     `right` is the result of the task's check, or None if the task has no check. `mended` is the number of
-    calls that were converted or repaired. `mended` is None if the server may have rewritten the arguments.
+    calls that were converted or repaired, or None if the server may have rewritten the arguments.
     """
 
     arm: str
@@ -169,11 +169,11 @@ class ArmDecision:
 
 @dataclass(frozen=True, slots=True)
 class TrialRun:
-    """A trial run, a row of the metric `trial_runs`. `arms` are the planned variants and the reference.
+    """A trial run, a row of the metric `trial_runs`.
 
-    `smallest` is the smallest difference of interest, in the unit of the primary measure. `tasks` is the
-    number of planned tasks. `tasks_tried` is the number of tasks with a trial of any variant. `cost` is in
-    USD, or None if no trial has a price.
+    `arms` are the planned variants and the reference. `smallest` is the smallest difference of interest, in
+    the unit of the primary measure. `tasks` is the number of planned tasks. `tasks_tried` is the number of
+    tasks with a trial of any variant. `cost` is in USD, or None if no trial has a price.
     """
 
     run: str
@@ -214,7 +214,7 @@ class TrialRun:
 
     @property
     def planned(self) -> int:
-        """The number of planned tasks, under the name that the statistics use."""
+        """The number of planned tasks."""
         return self.tasks
 
     @property
@@ -240,18 +240,20 @@ class TrialRun:
 
     @property
     def stopped_at(self) -> ArmDecision | None:
-        """The interim analysis that ended the run before all tasks were done, or None for a complete run."""
+        """The interim analysis that ended the trial run before all tasks were done, or None for a complete
+        run.
+        """
         last = max(self.decisions.values(), key=lambda decision: decision.look, default=None)
         return last if last and self.is_decided and last.look < len(self.look_at) else None
 
     @property
     def days(self) -> tuple[date, date] | None:
-        """The first and the last day of the run, or None if the days are unknown."""
+        """The first and the last day of the trial run, or None if the days are unknown."""
         first = self.created_at or self.last_at
         return (first.date(), (self.last_at or first).date()) if first else None
 
     def state(self, now: datetime) -> State:
-        """Return the progress of the run at the time `now`, which is naive UTC as in the store."""
+        """Return the progress of the trial run at the time `now`, which is naive UTC as in the store."""
         if self.is_decided or (self.trials and self.trials >= self.tasks * self.repeats * len(self.arms)):
             return "done"
         if not self.trials:
@@ -302,9 +304,9 @@ class StoredLook:
 class ArmTotal:
     """The result of a variant's trials by one measure.
 
-    The result is `k` of `n`, or the sum `k` of an amount over `n` trials. `rate` is k / n with the 95 %
-    interval over the independent `tasks`. `unmeasured` is the number of `replied` trials without a value of
-    this measure.
+    For a share, `k` counts the hits of `n`. For an amount, `k` is the sum over `n` trials. `rate` is k / n
+    with the 95 % interval over the independent `tasks`. `unmeasured` is the number of `replied` trials
+    without a value of this measure.
     """
 
     k: float
@@ -318,7 +320,7 @@ class ArmTotal:
 
 @dataclass(frozen=True, slots=True)
 class SuccessCost:
-    """The cost of a success of a variant, in USD, with its 95 % interval over tasks.
+    """A variant's cost per success in USD, with its 95 % interval over tasks.
 
     `cost` is the cost of the `priced` trials whose success is known. `won` is the number of these trials that
     succeeded. `amount` is None when no trial succeeded.
@@ -345,7 +347,7 @@ class CoursePoint:
 
 
 class RunResults:
-    """The trials of a run by variant and task. Computed results are cached."""
+    """The trials of a trial run by variant and task. Computed results are cached."""
 
     def __init__(self, run: TrialRun, trials: Sequence[TriedTask]) -> None:
         self.run = run
@@ -357,13 +359,13 @@ class RunResults:
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
-        """Every tried task, in the order of the run. Tasks that are not in the plan come last."""
+        """Every tried task, in the order of the trial run. Tasks that are not in the plan come last."""
         tried = {task for by_task in self.by_arm.values() for task in by_task}
         in_order = [task for task in self.run.task_order if task in tried]
         return (*in_order, *sorted(tried - set(in_order)))
 
     def count_missing(self, arm: str) -> tuple[int, int]:
-        """Return how many trials of a variant have no reply, and how many trials there are."""
+        """Return how many trials of a variant have no reply, and how many trials the variant has."""
         arm_trials = [trial for several in self.by_arm.get(arm, {}).values() for trial in several]
         return sum(trial.no_reply for trial in arm_trials), len(arm_trials)
 
@@ -412,11 +414,15 @@ class RunResults:
         return compare_unplanned(measure, self.pair(arm, measure))
 
     def tasks_to_go(self, arm: str) -> int | None:
-        """Return how many more tasks would decide the primary measure, if the difference does not change."""
+        """Return how many more tasks a verdict on the primary measure needs, if the difference does not
+        change.
+        """
         return tasks_more(self.run, self.pair(arm, self.run.primary))
 
     def compare_factors(self) -> tuple[FactorComparison, ...]:
-        """Return each setting in which two or more pairs of variants differ, by the primary measure."""
+        """Return the comparisons of each setting in which two or more pairs of variants differ, by the
+        primary measure.
+        """
         run = self.run
         settings = {str(arm["name"]): {factor: arm.get(factor) for factor in FACTORS} for arm in run.arms}
         design = FactorDesign(run.primary, run.reference, run.groups, run.alpha)
@@ -424,12 +430,12 @@ class RunResults:
 
     @property
     def success(self) -> TrialMeasure:
-        """The measure of success: a right answer or, if no task has a check, a successful turn."""
+        """The measure of success: a correct answer or, if no task has a check, a successful turn."""
         is_checked = any(trial.right is not None for trial in self.trials)
         return MEASURES["right" if is_checked else "turn_ok"]
 
     def cost_of_success(self, arm: str) -> SuccessCost:
-        """Return the cost of a success of a variant.
+        """Return a variant's cost per success.
 
         Trials without a price, or with unknown success, are left out.
         """
@@ -453,7 +459,7 @@ class RunResults:
     def follow_course(self, arm: str, most: int = 120) -> list[CoursePoint]:
         """Return the primary difference of a variant over the completed tasks, in at most `most` points.
 
-        The interval is valid at any time, even after repeated interim analyses.
+        The interval is valid at any time.
         """
         measure, run = self.run.primary, self.run
         counts = self.counts(measure)
@@ -487,7 +493,7 @@ def _count(several: Sequence[TriedTask], measure: TrialMeasure) -> TaskCount:
 
 
 def make_runs(rows: pd.DataFrame) -> list[TrialRun]:
-    """Return the runs of the metric `trial_runs`, in the same order."""
+    """Return the trial runs from the rows of the metric `trial_runs`, in the same order."""
     return [_make_run(row) for row in rows.to_dict("records")]
 
 

@@ -1,13 +1,14 @@
 """Metrics: each `.sql` file in this folder is a query with named parameters that gives a data frame.
 
 A file begins with a comment header: `title:`, `question:`, `unit:`, `days:` (how the query uses the days of
-daily sums, see `DaysUsed`), `facts:` (which calls and turns the query reads, see `FactsUsed`), a `note:` line
-for each sentence that a reader needs, and a `column NAME:` line for each result column that needs words.
-Missing `$name` parameters are NULL, and NULL means all. Exception: if `$runs` and `$arms` are NULL, trials
-are excluded. `{filters: days, models}` becomes the clauses of these filters in `clauses/filters.sql`, joined
-by AND. `{filters a_: models}` becomes the same clauses with the parameters `$a_models` and so on. `{value:
-by}` becomes the value of the dimension that `$by` names (`clauses/dimension.sql`). `{groups: rate, slice}`
-becomes the tables that sum up session groups by these columns (`clauses/groups.sql`).
+daily sums, see `DaysUsed`), `facts:` (which calls and turns the query selects, see `FactsUsed`), a `note:`
+line for each sentence that a user needs, and a `column NAME:` line for each result column that needs an
+explanation. Missing `$name` parameters are NULL, and NULL means all. Exception: if `$runs` and `$arms` are
+NULL, trials are excluded. `{filters: days, models}` becomes the clauses of these filters in
+`clauses/filters.sql`, joined by AND. `{filters a_: models}` becomes the same clauses with the parameters
+`$a_models` and so on. `{value: by}` becomes the value of the dimension that `$by` names
+(`clauses/dimension.sql`). `{groups: rate, slice}` becomes the tables that sum up session groups by these
+columns (`clauses/groups.sql`).
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ PARAMETER = re.compile(r"\$([a-z_]+)")
 
 
 class MetricError(Exception):
-    """Raised when the store cannot answer a metric; the message is one sentence for people."""
+    """Raised when the store cannot answer a metric. The message is one sentence for the user."""
 
 
 class DaysUsed(StrEnum):
@@ -66,7 +67,7 @@ class DaysUsed(StrEnum):
 
 
 class FactsUsed(StrEnum):
-    """Which rows of calls and turns a metric reads, before the metric's filters apply."""
+    """Which rows of calls and turns a metric uses, before the filters of the metric apply."""
 
     NEWEST_TURNS = "newest turns"  # only turns of the newest day
     ALL = "all"
@@ -74,9 +75,9 @@ class FactsUsed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One query of the store, read from a `.sql` file.
+    """One query of the store, stored in a `.sql` file.
 
-    `question` says what the query answers. `notes` says how the query counts, in sentences for readers.
+    `question` says what the query answers. `notes` says how the query counts, in sentences for users.
     `columns` holds the meaning of each result column. `parameters` holds the `$names` in the SQL.
     """
 
@@ -93,8 +94,8 @@ class Metric:
 
     @property
     def sql_of_days(self) -> tuple[str, tuple[str, ...]]:
-        """The part of the SQL that counts each day (`clauses/days.sql`), and the key columns of this part's
-        rows.
+        """The section of the SQL that counts each day (`clauses/days.sql`), and the key columns of
+        its rows.
         """
         before, _, after = self.sql.partition(_SUMS_OF_DAYS)
         keys = after.partition(", sum(k)")[0].strip().removeprefix("SELECT ")
@@ -186,9 +187,8 @@ def answer_metric(
     """Return the rows of metric `name`.
 
     Columns have the dtype `object`, so that values keep their Python types. The columns group_… and day… hold
-    counts by session group and by day. They remain Arrow lists, because a conversion to Python lists would
-    take longer than the query. `parameters` may contain parameters that the metric does not have, because a
-    page passes all filters to each metric. Raises MetricError when the store cannot answer.
+    counts by session group and by day, as Arrow lists. Parameters that the metric does not have are ignored.
+    Raises MetricError when the store cannot answer.
     """
     metric = metrics()[name]
     with _explain_errors(metric):
@@ -225,7 +225,7 @@ def _to_frame(names: Sequence[str], cursor: duckdb.DuckDBPyConnection) -> pd.Dat
 
 
 def _meets_months(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, Any]) -> bool:
-    """Return True when the query may have read some of the chosen days as part of a month's sums."""
+    """Return True when the query may use monthly sums for some of the chosen days."""
     if not has_segments(cursor):
         return False
     newest = "SELECT max(last_day) FROM segments WHERE month IS NOT NULL"
@@ -236,11 +236,7 @@ def _meets_months(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, An
 def _tell_days_apart(
     frame: pd.DataFrame, connection: duckdb.DuckDBPyConnection, metric: Metric, parameters: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """Add the counts of each day to an answer that was summed up from months, and return the answer.
-
-    Only the counts are read by day, because the lists by session group are the largest part of the daily
-    sums.
-    """
+    """Return an answer that was summed up from months, with the counts of each day added."""
     import pandas as pd
 
     sql, keys = metric.sql_of_days
@@ -259,13 +255,13 @@ def _tell_days_apart(
 def open_answer(
     connection: duckdb.DuckDBPyConnection, name: str, parameters: Mapping[str, Any], most: int | None = None
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield a cursor that reads at most `most` rows of metric `name` in parts. Raises MetricError."""
+    """Yield a cursor that fetches at most `most` rows of metric `name` in batches. Raises MetricError."""
     with _explain_errors(metrics()[name]):
         yield _execute(connection, name, parameters, most)
 
 
 def read_arrow(cursor: duckdb.DuckDBPyConnection, size: int) -> Any:
-    """Return a reader that reads the rows of a cursor as Arrow batches of up to `size` rows."""
+    """Return a reader that fetches the rows of a cursor as Arrow batches of up to `size` rows."""
     with _allow_copies():
         return cursor.to_arrow_reader(size)
 

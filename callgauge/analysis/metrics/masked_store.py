@@ -1,8 +1,7 @@
-"""Opens a published store file without its content, through views in which only listed columns are unchanged.
+"""Opens a published store file without log content, through views in which only listed columns are unchanged.
 
-All queries of pages, the command palette, exports, the SQL page and programs use this connection, so no query
-can read content. A text column that is not listed here is NULL, so a new column is hidden until a developer
-lists it.
+All queries of pages, the command palette, exports, the SQL page and programs use this connection. A string
+column that is not listed here is NULL, so a new column is hidden until a developer lists it.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ _INSTEAD = {
 def connect_without_texts(
     path: Path, config: dict[str, str | bool | int | float | list[str]]
 ) -> duckdb.DuckDBPyConnection:
-    """Return a connection to the store file at `path` without content. Raises duckdb.Error."""
+    """Return a connection to the store file at `path` without log content. Raises duckdb.Error."""
     return connect_views(path, config, ALIAS, select=_select_columns)
 
 

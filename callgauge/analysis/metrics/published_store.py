@@ -53,7 +53,9 @@ class NothingLoadedError(UnshownStoreError):
 
 
 def published_generation(folder: str | None) -> Path:
-    """Return the published store file, which `CURRENT` in the folder names. Raises UnshownStoreError."""
+    """Return the published store file, whose name is in the file `CURRENT` of the folder. Raises
+    UnshownStoreError.
+    """
     if not folder:
         raise NothingLoadedError("No store is named.", *_load_into("DIR"))
     try:
@@ -75,9 +77,9 @@ def find_outage(folder: str | None) -> datetime | None:
 
 
 def open_generation(path: Path, *, texts: bool) -> Connection:
-    """Return a read-only connection to a published store file. Each query needs its own cursor.
+    """Return a read-only connection to a published store file. Each query needs a separate cursor.
 
-    If `texts` is False, content is hidden. Raises UnshownStoreError when the file cannot be opened or has
+    If `texts` is False, log content is hidden. Raises UnshownStoreError when the file cannot be opened or has
     another schema version.
     """
     try:
@@ -141,7 +143,7 @@ if TYPE_CHECKING:
 
 
 class StoreReader:
-    """Runs metrics on one published store file and caches each answer. `path` is the file."""
+    """Answers metrics from the published store file `path`, and caches each answer."""
 
     def __init__(self, connection: Connection, path: Path) -> None:
         self.path = path
@@ -149,7 +151,7 @@ class StoreReader:
         self._answers: dict[tuple[str, tuple[tuple[str, Any], ...]], pd.DataFrame] = {}
 
     def ask(self, metric: str, **parameters: Any) -> pd.DataFrame:
-        """Return the rows of a metric. Pass lists as tuples. Raises MetricError."""
+        """Return the rows of a metric. Lists must be passed as tuples. Raises MetricError."""
         set_parameters = tuple(
             sorted((name, value) for name, value in parameters.items() if value is not None)
         )
@@ -165,7 +167,7 @@ class StoreReader:
 def read_store(folder: Path, *, texts: bool) -> Iterator[StoreReader]:
     """Open the published store file of a folder, and close the file afterwards.
 
-    Raises UnshownStoreError. If `texts` is False, content is hidden.
+    Raises UnshownStoreError. If `texts` is False, log content is hidden.
     """
     path = published_generation(str(folder))
     connection = open_generation(path, texts=texts)

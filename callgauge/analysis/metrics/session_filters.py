@@ -1,8 +1,7 @@
 """Filters by attributes that only sessions have: project, branch, sub-agent, environment.
 
-The daily sums do not have these dimensions. So temporary tables replace the tables that a metric reads. These
-tables are views with the calls and turns of the chosen sessions, and daily sums that are computed from these
-views.
+The daily sums do not have these dimensions. So temporary views with the calls and turns of the chosen
+sessions replace the tables that a metric uses, and the daily sums are computed from these views.
 """
 
 from __future__ import annotations
@@ -39,8 +38,7 @@ def read_session_filters(
 ) -> dict[str, Sequence[str]]:
     """Return the chosen values by column. The result is empty if `parameters` has no session filters.
 
-    A metric on two slices uses the same values for both slices. Raises ValueError if the slices have
-    different values.
+    Raises ValueError if a metric on two slices has different values for the slices.
     """
     prefixes = ("a_", "b_") if "a_sources" in parameters else ("",) if "sources" in parameters else ()
     sides = [
@@ -65,8 +63,8 @@ def narrow_to_sessions(
 ) -> None:
     """Restrict a cursor to the chosen sessions, in the tables that `sql` names.
 
-    `chosen` holds the values by column of `sessions`. The daily sums cover the days from `first_day` to
-    `last_day`. A day that is None is no limit.
+    `chosen` holds the values by column of the table `sessions`. The daily sums cover the days from
+    `first_day` to `last_day`. A day that is None is no limit.
     """
     ((catalog,),) = cursor.execute("SELECT current_database()").fetchall()
     whole = {name: f'"{catalog}".main.{name}' for name in _VIEWS}

@@ -1,7 +1,6 @@
 """The example queries of the SQL page: each `.sql` file in this folder is one query with a header.
 
-`-- title:` is the name of the query, and `-- question:` is the question that the query answers. To add a
-query, add a file.
+`-- title:` is the name of the query, and `-- question:` is the question that the query answers.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Replay: parses stored calls again under other definitions, codes or policies, in a separate process."""
+"""Parses stored tool calls again with other definitions, codes or policies, in a separate process."""

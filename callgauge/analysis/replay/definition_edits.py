@@ -1,7 +1,6 @@
-"""Edits a stored tool definition so that the definition accepts the calls that were sent.
+"""Edits a stored tool definition so that the definition accepts the arguments that models sent.
 
-All functions are pure functions over JSON. The only edit so far is a wider type. Add other edits to
-`propose_edit`.
+The only edit so far is a wider type.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class DefinitionEdit:
 def find_declaration(definition: str | None, parameter: str) -> dict[str, Any] | None:
     """Return the JSON Schema of a parameter, such as `filters[].name`.
 
-    Return None when the parameter is not declared. `definition` is the JSON Schema of all parameters, as
+    Return None when the parameter is not declared. `definition` is the JSON Schema of all parameters, as JSON
     text.
     """
     return _find_place(_read_schema(definition), parameter)
@@ -74,8 +73,7 @@ def propose_edit(
     """Return the edit that adds the types of the sent values to the declared types of a parameter.
 
     `sent` holds the kinds of the sent values, which are keys of JSON_TYPES. Return None if the definition
-    cannot be read, or does not declare the parameter with a type of its own. Return None if a change of type
-    alone would not help.
+    cannot be read, declares no type for the parameter, or would still reject the values.
     """
     schema = _read_schema(definition)
     declared = _find_place(schema, parameter)
@@ -100,7 +98,7 @@ def propose_edit(
 def measure_effect(edit: DefinitionEdit, summary: ReplaySummary, every: int = 1) -> EditEffect | None:
     """Return the effect of an edited definition, as a replay measured it.
 
-    Return None when the replay could parse no call. If only every n-th session was read, `every` is n.
+    Return None when the replay could parse no call. `every` is n if only every n-th session was replayed.
     """
     if not summary.replayed_calls:
         return None
@@ -127,7 +125,7 @@ def _read_schema(definition: str | None) -> Any:
 
 
 def _find_place(schema: Any, parameter: str) -> dict[str, Any] | None:
-    """Return the part of a schema that declares a parameter. The caller may change this part in place."""
+    """Return the object in a schema that declares a parameter. The caller may change this object in place."""
     place = schema
     for name in _split_path(parameter) if parameter else ():
         if not isinstance(place, dict):

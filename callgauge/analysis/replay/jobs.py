@@ -1,8 +1,7 @@
 """Runs the worker processes of replays one at a time, and reports their progress and results.
 
-An unfinished job ends with the browser session that started it: `ReplayJob.end` kills the job's process and
-removes the job's files. The files of a finished job are removed with the last reference to the job. A worker
-exits by itself when the server process is gone (see `callgauge.analysis.replay.worker`).
+An unfinished job ends with the browser session that started it. Then `ReplayJob.end` kills the process and
+removes the files of the job. The files of a finished job are removed with the last reference to the job.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class JobState(StrEnum):
 
 
 class ReplayQueueFullError(Exception):
-    """Raised when too many replays are waiting; the message is one sentence for people."""
+    """Raised when too many replays are waiting. The message is one sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,8 @@ class ReplayRequest:
     """The settings of one replay job.
 
     `generation` is the database file. `given` holds the filters of the calls. `calls` is the number of calls
-    that match the filters. To read only every n-th session, `every` is n. `scenario` describes the changes.
-    If `texts` is False, the worker cannot read content.
+    that match the filters. `every` is n if only every n-th session is replayed. `scenario` describes the
+    changes. If `texts` is False, the worker cannot read content.
     """
 
     generation: str
@@ -69,7 +68,7 @@ class ReplayRequest:
 
 
 class ReplayJob:
-    """One replay with a worker process and files. Call `poll` to update `state`."""
+    """One replay, its worker process and its files. Call `poll` to update `state`."""
 
     def __init__(self, request: ReplayRequest, command: Sequence[str] = ()) -> None:
         self.asked = request
@@ -120,7 +119,7 @@ class ReplayJob:
         }
 
     def poll(self) -> None:
-        """When the worker process has ended, update `state` and either `summary` or `problem`."""
+        """Update `state` and either `summary` or `problem` when the worker process has ended."""
         if self.state != JobState.RUNNING or self._process is None:
             return
         code = self._process.poll()
@@ -138,7 +137,7 @@ class ReplayJob:
             )
 
     def progress(self) -> int | None:
-        """Return the number of calls that the worker has read so far.
+        """Return the number of calls that the worker has parsed so far.
 
         Return None before the worker's first report.
         """
@@ -165,7 +164,7 @@ class ReplayJob:
     ) -> Iterator[dict[str, Any]]:
         """Yield at most `count` of the listed changed calls, beginning with the 0-based number `first`.
 
-        `flow` limits the calls to those with this pair (outcome before, outcome after).
+        `flow` limits the calls to one pair (outcome before, outcome after).
         """
         last = None if count is None else first + count
         yield from islice(self._changed_calls(flow), first, last)
@@ -200,10 +199,10 @@ class ReplayJob:
 
 
 class ReplayQueue:
-    """All replays of this server. One replay runs, and up to eight replays wait in order.
+    """All replays of this server. One replay is in progress, and up to eight replays wait in order.
 
-    Several threads may use the queue. The results of the last eight jobs and the summaries of the last two
-    hundred jobs are kept. Equal requests on the same store reuse these results.
+    Thread-safe. The results of the last eight jobs and the summaries of the last two hundred jobs are kept.
+    An equal request on the same store gets the kept result.
     """
 
     def __init__(self) -> None:
@@ -213,22 +212,19 @@ class ReplayQueue:
         self._summaries: list[tuple[ReplayRequest, ReplaySummary]] = []  # the newest last
 
     def find_finished(self, wanted: ReplayRequest) -> ReplayJob | None:
-        """Return a finished replay of the same request. Return None when there is no such replay."""
+        """Return a finished replay of the same request, or None."""
         with self._lock:
             self._advance()
             return next((job for job in self._finished if job.asked == wanted), None)
 
     def find_summary(self, wanted: ReplayRequest) -> ReplaySummary | None:
-        """Return the summary of a finished replay of the same request.
-
-        Return None when there is no such replay.
-        """
+        """Return the summary of a finished replay of the same request, or None."""
         with self._lock:
             self._advance()
             return next((summary for request, summary in self._summaries if request == wanted), None)
 
     def submit(self, job: ReplayJob) -> None:
-        """Add a job, and start it when no other job runs. Raises ReplayQueueFullError."""
+        """Add a job, and start it when no other job is in progress. Raises ReplayQueueFullError."""
         with self._lock:
             self._advance()
             if len(self._jobs) > WAITING:
@@ -239,13 +235,13 @@ class ReplayQueue:
             self._advance()
 
     def poll(self, job: ReplayJob) -> int:
-        """Update the state of all jobs. Return how many jobs run or wait before `job`."""
+        """Update the state of all jobs. Return how many jobs are ahead of `job`."""
         with self._lock:
             self._advance()
             return self._jobs.index(job) if job in self._jobs else 0
 
     def drop(self, job: ReplayJob) -> None:
-        """Cancel `job`, and start the next job that waits."""
+        """Cancel `job`, and start the next job in the queue."""
         with self._lock:
             job.cancel()
             self._advance()
@@ -287,10 +283,7 @@ class SessionReplay:
         self.job = job
 
     def poll(self) -> int:
-        """Return how many replays run or wait before the session's job.
-
-        Return 0 when the session has no job.
-        """
+        """Return how many replays are ahead of the session's job, or 0 if the session has no job."""
         if self.job is None:
             return 0
         before = self._desk.poll(self.job)
@@ -304,7 +297,10 @@ class SessionReplay:
             self._desk.drop(self.job)
 
     def release(self) -> None:
-        """Release the session's job. End the job if it is not done; other sessions may use finished jobs."""
+        """Release the session's job, and end it unless it is finished.
+
+        Other sessions may use finished jobs.
+        """
         self.cancel()
         if self.job and self.job.state != JobState.DONE:
             self.job.end()

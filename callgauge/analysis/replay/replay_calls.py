@@ -1,8 +1,7 @@
-"""Parses stored calls before and after the changes of a scenario.
+"""Parses stored tool calls before and after the changes of a scenario.
 
-A call is judged by the rules of ingest (`ingest.sessions.classification`). A text that the log cut is not
-parsed. Without the model's original text, it is unknown whether a repair was needed. Without a definition, it
-is unknown whether the arguments are valid.
+The outcome of a call follows the rules of ingest (`ingest.sessions.classification`). A call with arguments
+that the log cut is not parsed.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class StoredCall(NamedTuple):
 class CallReading(NamedTuple):
     """The result of parsing a call: outcome, findings (code, path, detail) and arguments.
 
-    `arguments` is None if the text contains no arguments, or if only the stored outcome is known.
+    `arguments` is None if the call has no arguments, or if only the stored outcome is known.
     """
 
     outcome: str
@@ -190,10 +189,10 @@ def _is_other(definition: ToolDefinition | None, own: ToolDefinition | None) -> 
 
 
 def _forget_refusal(call: StoredCall, request: ToolCallRequest, reading: CallReading) -> CallReading:
-    """Return the result without the agent's rejection, because the agent used another definition.
+    """Return the result without the agent's rejection, because the new definition might have accepted the
+    arguments.
 
-    If the log has no raw text, the agent's rejection was the only sign of a failure. The new definition might
-    have accepted the arguments, so the outcome is unmeasured.
+    If the log has no raw text, the outcome is then unmeasured.
     """
     if call.args_source == "raw" or reading.outcome != Outcome.FAILED or request.outcome is Outcome.FAILED:
         return reading
@@ -201,11 +200,9 @@ def _forget_refusal(call: StoredCall, request: ToolCallRequest, reading: CallRea
 
 
 def _stored_reading(call: StoredCall, after: CallReading) -> CallReading:
-    """Return the stored outcome and codes of a call, or `after` when the outcome and the codes of `after` are
-    the same.
+    """Return the stored outcome and codes of a call, or `after` when `after` has the same outcome and codes.
 
-    The stored codes have no paths. A comparison with the findings of `after` would therefore show false
-    differences.
+    The stored codes have no paths, so a comparison with `after` would show differences that do not exist.
     """
     codes = tuple(call.codes or ())
     if call.outcome == after.outcome and sorted(codes) == sorted(code for code, _, _ in after.findings):

@@ -1,8 +1,8 @@
 """Describes the changes that a replay makes: other tool definitions, and rules that say which findings reject
 a call.
 
-A *refused* code counts as an error, and a *silent* code is ignored. A call whose text contains no arguments
-is rejected under all rules.
+A *refused* code counts as an error, and a *silent* code is ignored. A call without arguments is rejected
+under all rules.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LONGEST = 1_000_000  # maximum number of characters of a definition
 
 
 class ScenarioError(ValueError):
-    """Raised when the settings cannot be replayed; the message is one sentence for people."""
+    """Raised when the settings cannot be replayed. The message is one sentence for the user."""
 
 
 Definitions = Mapping[str, ToolDefinition]

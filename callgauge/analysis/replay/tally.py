@@ -1,7 +1,4 @@
-"""Sums up the changes that a replay made: in outcomes, in rates with intervals, and in findings.
-
-The memory used grows with the number of sessions, not with the number of calls or the size of texts.
-"""
+"""Sums up the changes that a replay made: in outcomes, in rates with intervals, and in findings."""
 
 from __future__ import annotations
 
@@ -27,8 +24,8 @@ _DEPTH = 64
 class ReplayedRate:
     """The hits of one rate before and after the replay, in the same `n` calls.
 
-    `difference` is the change of the rate, with calls clustered by session. `difference` is None with fewer
-    than two sessions.
+    `difference` is the change of the rate, with calls clustered by session. It is None with fewer than two
+    sessions.
     """
 
     before: int
@@ -48,8 +45,8 @@ class CodeMoves:
     """The number of findings of one code before and after a replay.
 
     `calls_gone` is the number of calls with fewer of these findings than before. `calls_came` is the number
-    of calls with more. `calls_refused` is the number of calls with the code that fail now and did not fail
-    before.
+    of calls with more findings. `calls_refused` is the number of calls with the code that fail now and did
+    not fail before.
     """
 
     before: int = 0

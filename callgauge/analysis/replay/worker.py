@@ -1,7 +1,6 @@
-"""Runs the worker process of a replay, which reads a request on standard input and writes files into a
-folder.
+"""The worker process of a replay. It receives a request on standard input and writes files into a folder.
 
-`progress.json` holds the number of calls read so far, and `changed.jsonl` holds the changed calls, the most
+`progress.json` holds the number of calls parsed so far, and `changed.jsonl` holds the changed calls, the most
 serious first. `summary.json` is written last. The process exits early when the time limit is over, or when
 its standard input is closed because the server has ended.
 """
@@ -110,8 +109,8 @@ def _parse_day(text: str | None) -> date | None:
 class _ChangedCalls:
     """Lists changed calls as JSON Lines, the most serious changes first, up to LISTED calls and LISTED_BYTES.
 
-    Each kind of change is written to its own file until all calls are read. So a serious change that comes
-    late still has room, even after many small changes.
+    Each kind of change is written to a separate file until all calls are parsed. So a serious change that
+    comes late is listed even after many small changes.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -126,7 +125,7 @@ class _ChangedCalls:
             self._files[kind].write(line + b"\n")
 
     def write_sorted(self, path: Path) -> None:
-        """Write the lines of all kinds into one file at `path`, and close the files of the kinds."""
+        """Write the lines of all kinds of change into one file at `path`, and close the separate files."""
         with ExitStack() as kinds, path.open("wb") as changed:
             files = [kinds.enter_context(file) for file in self._files.values()]
             for file in files:
@@ -138,7 +137,6 @@ class _ChangedCalls:
 
 
 def _write(path: Path, told: Mapping[str, Any]) -> None:
-    """Write a JSON file atomically. A reader finds either the previous or the new content."""
     aside = path.with_suffix(".new")
     aside.write_text(json.dumps(told), encoding="utf-8")
     aside.replace(path)

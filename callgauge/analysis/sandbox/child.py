@@ -1,9 +1,8 @@
-"""The process that runs one query.
+"""The process that executes one query of a user.
 
-The process reads a request on standard input, and writes a header line and an Arrow stream. The process opens
-the store file read-only, gives up all rights that it does not need, and only then reads the SQL. The SQL is
-not trusted, and DuckDB may fail to stop a query. So the parent process kills this process when the time is
-over.
+It receives a request on standard input, and writes a header line and an Arrow stream. It opens the store file
+read-only, gives up all rights that it does not need, and only then reads the SQL, because the SQL is not
+trusted. The parent process kills this process when the time limit is over.
 """
 
 from __future__ import annotations
@@ -73,7 +72,8 @@ def main() -> None:
 
 
 def _end_with_server(seconds: float) -> None:
-    """End this process when the server has ended, or when the server did not kill this process in time.
+    """End this process when the server has ended, or when the server did not kill this process at the time
+    limit.
 
     When the server ends, standard input closes. If the watching thread cannot run, the kernel sends a signal.
     """
@@ -95,7 +95,7 @@ def open_locked_down(
 ) -> duckdb.DuckDBPyConnection:
     """Return a connection that can read only the given store file.
 
-    If `texts` is False, content is hidden.
+    If `texts` is False, log content is hidden.
     """
     config: dict[str, str | bool | int | float | list[str]] = {"threads": threads, "memory_limit": memory}
     connect = connect_read_only if texts else connect_without_texts

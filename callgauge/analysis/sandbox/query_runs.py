@@ -1,8 +1,7 @@
-"""Runs one query in a separate process, kills the process at its time limit, and reads the result.
+"""Executes one query in a separate process, kills the process at the time limit, and returns the result.
 
-DuckDB's own interrupt is not enough. An interrupt waits for single functions, which may run for minutes.
-DuckDB's memory limit does not cover all memory, and deeply nested SQL crashes the process that parses it (see
-docs/internal/decisions.md).
+DuckDB's own interrupt waits for single functions, which may take minutes. DuckDB's memory limit does not
+cover all memory, and deeply nested SQL crashes the process that parses it (see docs/internal/decisions.md).
 """
 
 from __future__ import annotations
@@ -38,9 +37,10 @@ _UNLIKE_PYTHON = (ValueError, OverflowError, pa.ArrowException, NotImplementedEr
 class QueryLimits:
     """Limits of one query.
 
-    `seconds` is the run time. `rows` and `bytes` limit how much of a result is kept. Further rows are counted
-    until `counting` seconds after the start. `memory` is DuckDB's memory limit. `address_space` is the data
-    size of the process in bytes. While other queries run, a query waits for at most `waiting` seconds.
+    `seconds` is the time limit. `rows` and `bytes` limit how much of a result is kept. Further rows are
+    counted until `counting` seconds after the start. `memory` is DuckDB's memory limit. `address_space` is
+    the maximum data size of the process in bytes. A query waits at most `waiting` seconds for other queries
+    to end.
     """
 
     seconds: float = 10.0
@@ -56,11 +56,11 @@ LIMITS = QueryLimits()
 
 
 class SqlError(Exception):
-    """Raised when a query gives no result; the message explains why, in one or several lines."""
+    """Raised when a query gives no result. The message explains why, in one or several lines."""
 
 
 class SandboxBusyError(SqlError):
-    """Raised when too many other queries are running; the same query may succeed later."""
+    """Raised when too many other queries are in progress. The same query may succeed later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class QueryResult:
 def run(generation: Path, sql: str, limits: QueryLimits = LIMITS, *, texts: bool) -> QueryResult:
     """Return the result of `sql` on the database file `generation`. Raises SqlError.
 
-    If `texts` is False, content is hidden from the query.
+    If `texts` is False, log content is hidden from the query.
     """
     if len(sql) > LONGEST:
         raise SqlError(f"The text has {len(sql):,} characters; a query may have {LONGEST:,}.")
@@ -183,9 +183,9 @@ def _open_channel(folder: Path, request: dict[str, Any]) -> socket.socket | None
 
 
 def _ask_child(process: subprocess.Popen[bytes], request: bytes, seconds: float) -> bytes:
-    """Send the request and return the answer. Raises subprocess.TimeoutExpired.
+    """Send the request to the child process and return the answer. Raises subprocess.TimeoutExpired.
 
-    The child's input stays open meanwhile, because the child exits when its input closes.
+    The child's standard input must stay open, because the child exits when it closes.
     """
     pipe, process.stdin = process.stdin, None
     if pipe is None:
@@ -238,7 +238,7 @@ def _format_interval(months: int, days: int, nanoseconds: int) -> str:
 def _python_value(scalar: pa.Scalar) -> Any:
     """Return a scalar as a Python value.
 
-    Values that Python does not have, such as the year 290,000, become text.
+    Values that Python does not have, such as the year 290,000, become strings.
     """
     try:
         return scalar.as_py()

@@ -1,9 +1,9 @@
-"""Checks a person's SQL: returns the one allowed statement, or raises an error with the reason.
+"""Checks a user's SQL: returns the one allowed statement, or raises an error with the reason.
 
-DuckDB's own parser analyses the text. The parser gives the number and types of the statements, and the syntax
-tree of a query as JSON. Everything that is not known to be harmless is rejected. A query may only name tables
-of the store, and functions that neither read outside of the store nor reveal details of the machine. This
-check is the second protection. The first protection is the locked-down connection.
+DuckDB's own parser gives the number and types of the statements, and the syntax tree of a query as JSON.
+Everything that is not known to be harmless is rejected. A query may only use tables of the store, and
+functions that neither read data outside of the store nor reveal details of the machine. In addition, the
+connection is restricted (`sandbox.child`).
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ _ONE = "One statement at a time: "
 
 
 class StatementRefusedError(Exception):
-    """Raised when the text is not allowed to run; the message is a sentence for people."""
+    """Raised when the SQL is not allowed. The message is a sentence for the user."""
 
 
 def allow_statement(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.Statement | str:
-    """Return the statement to execute for `sql`. For an EXPLAIN, return the text of the statement.
+    """Return the statement to execute for `sql`. For an EXPLAIN, return the EXPLAIN statement.
 
-    Raises StatementRefusedError if the text may not run, and duckdb.Error if the text is not SQL.
+    Raises StatementRefusedError if the SQL is not allowed, and duckdb.Error if `sql` is not valid SQL.
     """
     statements = connection.extract_statements(sql)
     if not statements:
@@ -106,7 +106,7 @@ def _check_reads_only(kind: str) -> str:
 def _allow_explained(connection: duckdb.DuckDBPyConnection, sql: str) -> str:
     """Return an EXPLAIN to execute, after the explained query has passed the usual check.
 
-    The check is needed because EXPLAIN ANALYZE runs the query.
+    The check is needed because EXPLAIN ANALYZE executes the query.
     """
     words = sql.split(None, 1)
     rest = words[1] if len(words) == 2 and words[0].upper() == "EXPLAIN" else ""
@@ -146,10 +146,7 @@ def _check(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
 
 
 def _walk_tree(tree: Any) -> Iterator[dict[str, Any]]:
-    """Yield every object of the tree.
-
-    A tree may be deeper than Python's stack, so recursion is not used.
-    """
+    """Yield every object of the syntax tree, which may be deeper than Python's stack."""
     waiting = [tree]
     while waiting:
         part = waiting.pop()

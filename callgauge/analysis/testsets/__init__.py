@@ -1,8 +1,8 @@
-"""Makes a file of test cases from stored calls, in the format of an evaluation or training tool.
+"""Makes a file of test cases from stored tool calls, in the format of an evaluation or training tool.
 
-A case contains the input of the model before the call: the system prompt, the user's text, the earlier steps
-of the turn (texts, calls and results), and the definitions of the called tools. Each line is parsed again and
-checked. Calls that cannot be exported are counted by reason.
+A case contains the input of the model before the call: the system prompt, the user's message, the earlier
+steps of the turn (texts, calls and results), and the definitions of the called tools. Calls that cannot be
+exported are counted by reason.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ REASONS = {
 class CaseFile:
     """A file of test cases: the content, the number of lines, and the left-out calls by reason.
 
-    `full` is True if the file ended early because its size reached MOST_BYTES.
+    `full` is True if the file ended early because it reached MOST_BYTES.
     """
 
     data: bytes = b""

@@ -1,6 +1,6 @@
-"""Makes a test case from a stored call and the steps before it: messages, tools, right arguments.
+"""Makes a test case from a stored tool call and the steps before it: messages, tools, correct arguments.
 
-Messages have the format of OpenAI chat completions. Other formats are made from these messages.
+Messages have the format of OpenAI chat completions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Ask = Callable[[str, Mapping[str, Any]], Sequence[Row]]
 
 
 class NotExportedError(Exception):
-    """Raised when a call cannot become a case; `reason` is a key of `testsets.REASONS`."""
+    """Raised when a call cannot become a case. `reason` is a key of `testsets.REASONS`."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -37,10 +37,9 @@ class TestsetCase:
     """One call that a tested model should make, with the messages before the call.
 
     `sent` holds the raw arguments that the stored model sent. `right` holds raw arguments that are known to
-    be right: `sent`, or the arguments of a later attempt that worked. `right` is None when no right arguments
-    are known. If a call failed and the same arguments worked later, `right` is None, because the arguments
-    were not right at that point. `tools` holds first the tool that the call names, then the tools of the
-    earlier calls.
+    be correct: `sent`, or the arguments of a later attempt that worked. `right` is None when no correct
+    arguments are known, or when a call failed and the same arguments worked later. `tools` holds first the
+    called tool, then the tools of the earlier calls.
     """
 
     call_id: str
@@ -93,7 +92,7 @@ def make_case(row: Row, steps: Sequence[Row], defined: Callable[[str], ToolDefin
 def _find_correction(row: Row) -> str | None:
     """Return the arguments of the later attempt that worked.
 
-    Return None when the call has the same arguments.
+    Return None when these are the arguments of the call itself.
     """
     try:
         is_same: bool = json.loads(row["raw_arguments"]) == json.loads(row["corrected"])
@@ -106,7 +105,7 @@ def _find_correction(row: Row) -> str | None:
 def find_definitions(ask: Ask) -> Callable[[str], ToolDefinition | None]:
     """Return a function that finds a definition by id.
 
-    The function returns None if the id is unknown, and caches the latest definitions.
+    The function returns None if the id is unknown.
     """
 
     @lru_cache(maxsize=512)
@@ -117,7 +116,9 @@ def find_definitions(ask: Ask) -> Callable[[str], ToolDefinition | None]:
 
 
 def read_turns(ask: Ask, metric: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return the rows of a metric about turns, by turn, for calls whose turn is not too long."""
+    """Return the rows of a metric about turns, by turn, but only for turns that are short enough
+    for a case.
+    """
     short = sorted({row["turn_id"] for row in rows if row["earlier"] <= MOST_EARLIER})
     turns: dict[str, list[Row]] = {}
     for step in ask(metric, {"turns": short}) if short else ():
@@ -126,9 +127,9 @@ def read_turns(ask: Ask, metric: str, rows: Sequence[Row]) -> dict[str, list[Row
 
 
 def right_arguments(case: TestsetCase) -> dict[str, Any]:
-    """Return the decoded arguments that are known to be right.
+    """Return the decoded arguments that are known to be correct.
 
-    Raises NotExportedError if no right arguments are known.
+    Raises NotExportedError if no correct arguments are known.
     """
     if case.right is None:
         raise NotExportedError("uncorrected")
@@ -142,9 +143,9 @@ def right_arguments(case: TestsetCase) -> dict[str, Any]:
 
 
 def make_messages(row: Row, earlier: Sequence[Row]) -> list[Message]:
-    """Return the model's input before a call: prompt, user's text, earlier steps with their results.
+    """Return the model's input before a call: prompt, user's message, earlier steps with their results.
 
-    Raises NotExportedError if the text of an earlier call is unknown.
+    Raises NotExportedError if the raw text of an earlier call is unknown.
     """
     messages: list[Message] = [{"role": "system", "content": row["prompt"]}] if row["prompt"] else []
     messages.append({"role": "user", "content": row["user_text"]})

@@ -1,4 +1,5 @@
-"""Writes a case as one line of a file, in the format of each supported tool, and checks the line.
+"""Writes a test case as one line of a file, in the format of each supported evaluation program, and checks
+the line.
 
 The formats come from MoonshotAI/K2-Vendor-Verifier (a line is a request body), ShishirPatil/gorilla (BFCL:
 one entry per line, answers in a separate file), inspect_ai's `Sample`, promptfoo's test cases, and OpenAI's
@@ -66,7 +67,7 @@ _PLAIN_PATTERN = re.compile(r"(?:[^\\?(){}\[\]]|\\[dDwWsS.]|\((?!\?)|[?)]|\[[^\]
 
 @dataclass(frozen=True, slots=True)
 class TestsetShape:
-    """A file format for test cases. `name` is the file name. `about` is a description for people.
+    """A file format for test cases. `name` is the file name. `about` is a description for users.
 
     `companion` is the name of a second file that the format needs, such as a task and a scorer. `line`
     returns the line of a case. `check` raises NotExportedError when a parsed line does not match its case.
@@ -80,7 +81,7 @@ class TestsetShape:
     companion: str | None = None
 
     def read_companion(self) -> bytes:
-        """Return the content of the companion file."""
+        """Return the content of the second file."""
         return (_FOLDER / f"{self.companion}.txt").read_bytes()
 
 
@@ -101,7 +102,6 @@ def _entry_line(case: TestsetCase) -> Line:
 
 
 def _as_bfcl(value: Any, key: str | None = None) -> Any:
-    """Return the schema with BFCL's type names. Nothing else changes."""
     if isinstance(value, Mapping):
         return {name: _as_bfcl(inner, name) for name, inner in value.items()}
     if isinstance(value, list):
@@ -196,7 +196,6 @@ def _promptfoo_line(case: TestsetCase) -> Line:
 
 
 def _fits(tool: ToolDefinition, raw: str) -> bool:
-    """Return whether promptfoo's validator may accept raw arguments."""
     return {found.code for found in parse_arguments(raw, tool).diagnostics} <= _VALID_FOR_AJV
 
 
@@ -219,17 +218,14 @@ def _keep_validated(schema: Any) -> Any:
 
 
 def _no_template(value: Any) -> str:
-    """Return a value as JSON text that does not contain the beginning of a template.
-
-    The beginning of a template occurs only in strings, so escaping this beginning does not change the value.
-    """
+    """Return a value as JSON text in which no string contains the beginning of a template, by escaping."""
     return TEMPLATE.sub(r"\\u007b", json.dumps(value, ensure_ascii=False))
 
 
 def _mark_raw(value: Any) -> Any:
-    """Return a value in which each text that looks like a template is wrapped in raw tags.
+    """Return a value in which each string that looks like a template is wrapped in raw tags.
 
-    Raises NotExportedError when a key looks like a template, or when a text contains the closing raw tag.
+    Raises NotExportedError when a key looks like a template, or when a string contains the closing raw tag.
     """
     if isinstance(value, Mapping):
         if any(TEMPLATE.search(name) for name in value):
@@ -325,9 +321,8 @@ def _check_tools(tools: list[Line], case: TestsetCase) -> None:
 
 
 def _check_messages(messages: list[Message], case: TestsetCase) -> None:
-    """Raise NotExportedError unless calls and results match and all messages of the case are present.
-
-    Every call must have a result, and every result must have a call.
+    """Raise NotExportedError unless the line contains all messages of the case, and each call has
+    its result.
     """
     waiting: list[str] = []
     for message in messages:

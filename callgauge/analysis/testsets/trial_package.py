@@ -1,5 +1,5 @@
-"""Writes the files of a trial run from stored calls: tasks, prompts, definitions, and a plan that is ready to
-run.
+"""Writes the files of a trial run from stored tool calls: tasks, prompts, definitions, and a
+complete plan.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MOST_MODELS = 4
 class TrialPackage:
     """The files of a plan, the tasks, and the left-out calls by reason.
 
-    The keys of the files are paths relative to the plan.
+    The keys of `files` are paths relative to the plan.
     """
 
     files: dict[str, bytes] = field(default_factory=dict)
@@ -65,8 +65,8 @@ def gather_tasks(
 ) -> list[TrialTask]:
     """Return one task per step of the calls. Calls without a task are counted in `left_out`, by reason.
 
-    If `takes_cut` is True, messages and results may be cut in the store. `given` holds definitions that are
-    offered in addition to the definitions in the store.
+    If `takes_cut` is True, messages and results may be cut in the store. `given` holds additional definitions
+    to offer.
     """
     given = tuple(given)
     tasks: list[TrialTask] = []
@@ -128,7 +128,7 @@ def make_package(
 ) -> TrialPackage:
     """Return the tasks with a plan that uses their original model, prompt and definitions.
 
-    If the lint has edits for a failed tool, a second variant has the edited definitions. `tasks_path` is the
+    If the lint has edits for a failed tool, a second variant uses the edited definitions. `tasks_path` is the
     path of the task file relative to the plan.
     """
     package = TrialPackage(left_out=Counter(left_out))
@@ -203,9 +203,7 @@ def _differing_tools(task: TrialTask, common: Mapping[str, ToolDefinition]) -> s
 def _edit_failed_tools(
     tasks: Sequence[TrialTask], common: Mapping[str, ToolDefinition]
 ) -> tuple[dict[str, ToolDefinition], list[DefinitionFinding]]:
-    """Return the edited definitions of the tools that the tasks call, and the lint findings that the edits
-    fix.
-    """
+    """Return the edited definitions of the failed tools, and the lint findings that the edits fix."""
     edited: dict[str, ToolDefinition] = {}
     settled: list[DefinitionFinding] = []
     for name in dict.fromkeys(task.tool for task in tasks):
@@ -218,7 +216,7 @@ def _edit_failed_tools(
 
 
 def describe_gaps(tasks: Sequence[TrialTask]) -> list[str]:
-    """Return sentences that say which parts of the models' original input the tasks do not have."""
+    """Return sentences that say which content of the models' original input the tasks do not have."""
     gaps = []
     fewer = sum(task.offered is not None and task.offered > len(task.tools) for task in tasks)
     if fewer:
@@ -247,7 +245,7 @@ def describe_gaps(tasks: Sequence[TrialTask]) -> list[str]:
 
 
 def _says_twice(task: TrialTask) -> bool:
-    """Return True when two assistant messages follow each other and the first message has no call."""
+    """Return True when two assistant messages follow each other and the first message has no tool call."""
     pairs = itertools.pairwise(task.messages)
     return any(
         message["role"] == next_["role"] == "assistant" and "tool_calls" not in message
@@ -374,11 +372,10 @@ def _quote(text: str) -> str:
 
 
 def _comment(text: str) -> str:
-    """Return a text without characters that would end the line of a comment."""
+    """Return a string without characters that would end the line of a comment."""
     return json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=True)[1:-1]
 
 
 def _make_key(name: str) -> str:
-    """Return a name as a bare TOML key that is also a safe file name."""
     word = re.sub(r"[^a-zA-Z0-9_-]+", "-", name).strip("-_")[:40]
     return word or f"x{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:6]}"

@@ -1,7 +1,8 @@
-"""Makes trial tasks from stored calls: the messages before a call, and the answers of the tools.
+"""Makes trial tasks from stored tool calls: the messages before a call, and the recorded results of the
+tools.
 
-docs/trials.md describes a task line. Nothing in a task is invented. If the store lacks a message, a result or
-a definition, or has only the beginning of one, a reason is reported instead.
+docs/trials.md describes a task line. If the store lacks a message, a result or a definition, or has only its
+beginning, a reason is reported and no task is made.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _NOT_RUN = ("emission", "syntax", "schema", "refused")
 
 @dataclass(frozen=True, slots=True)
 class StoredPrompt:
-    """A stored system prompt, with name and version if the log contains these."""
+    """A stored system prompt, with name and version if the log contains them."""
 
     text: str
     name: str | None = None
@@ -39,12 +40,11 @@ class StoredPrompt:
 
 @dataclass(frozen=True, slots=True)
 class TrialTask:
-    """A task without definitions and prompt.
+    """A task without definitions and prompt, which several tasks may share.
 
-    Several tasks may share the definitions and the prompt of the plan. `tool` is the tool that the failed
-    call names, or None. `corrected` holds the arguments of the later successful attempt. `offered` is the
-    number of offered tools according to the log, or None. `is_cut` is True if the store has only the
-    beginning of a message or a result.
+    `tool` is the tool that the failed call names, or None. `corrected` holds the arguments of the later
+    successful attempt. `offered` is the number of offered tools according to the log, or None. `is_cut` is
+    True if the store has only the beginning of a message or a result.
     """
 
     id: str
@@ -75,10 +75,10 @@ def make_trial_task(
 ) -> TrialTask:
     """Return the task of a row of `testset_calls`. Raises NotExportedError.
 
-    `given` holds definitions of tools that the store does not have. These tools are always offered. If
-    `takes_cut` is True, messages and results may be cut in the store. `turn` and `answers` are the turn's
-    rows of `testset_steps` and `turn_answers`. `session_definitions` holds the ids of the session's
-    definitions by tool. `defined` returns the definition with an id, or None.
+    `given` holds additional definitions, which are always offered. If `takes_cut` is True, messages and
+    results may be cut in the store. `turn` and `answers` are the turn's rows of `testset_steps` and
+    `turn_answers`. `session_definitions` holds the ids of the session's definitions by tool. `defined`
+    returns the definition with an id, or None.
     """
     if not row["user_text"]:
         raise NotExportedError("user")
@@ -120,9 +120,9 @@ def write_task_line(
 ) -> dict[str, Any]:
     """Return the task as a line of a task file.
 
-    `with_tools` holds the tools whose definitions are in the task itself; the plan contains the other
+    `with_tools` holds the tools whose definitions are in the task itself. The plan contains all other
     definitions. If `with_prompt` is True, the system prompt is the first message. The later successful
-    attempt becomes a suggestion or the expected answer.
+    attempt becomes a suggestion or the expected result.
     """
     own = set(with_tools)
     system = [{"role": "system", "content": task.prompt.text}] if with_prompt and task.prompt else []
@@ -153,7 +153,6 @@ def name_task(tool: str | None, call_id: str) -> str:
 
 
 def _require_results(earlier: Sequence[Row]) -> None:
-    """Raise NotExportedError when the store lacks the text or the result of an earlier call."""
     for step in earlier:
         if _is_text(step):
             continue
@@ -189,7 +188,7 @@ def _find_tools(
 ) -> tuple[ToolDefinition, ...]:
     """Return the definitions of the tools of the call, then of the turn, then of the session.
 
-    A call of a tool that was not offered is an error, so such a tool gets no definition.
+    A tool that was not offered gets no definition.
     """
     ids = [row["definition_id"], *(step["definition_id"] for step in turn), *session_definitions.values()]
     tools: dict[str, ToolDefinition] = {}
@@ -208,11 +207,11 @@ def _find_tools(
 def _list_answers(
     answers: Sequence[Row], failed_step: int, tools: Mapping[str, ToolDefinition], *, takes_cut: bool
 ) -> list[dict[str, Any]]:
-    """Return the answers of the tools, in the order in which a trial tries them.
+    """Return the recorded results of the tools, in the order in which a trial tries them.
 
-    If two results have the same arguments, the result of the failed step or of a later step counts, because
-    the trial begins at the failed step. Answers that require more arguments come first, because an answer
-    that requires fewer arguments would match, too.
+    If two results have the same arguments, the result of the failed step or of a later step is used, because
+    the trial begins at the failed step. Results that require more arguments come first, because a result that
+    requires fewer arguments would match, too.
     """
     later = [answer for answer in answers if answer["step"] >= failed_step]
     before = [answer for answer in answers if answer["step"] < failed_step]

@@ -1,1 +1,1 @@
-"""Functions that annotate and compare texts, pack texts into URLs and write metrics as SQL."""
+"""Functions that annotate and compare texts, pack text into URLs and write metrics as SQL."""

@@ -1,4 +1,4 @@
-"""Annotates a text in any script with line numbers, and with carets under marked spans."""
+"""Annotates text in any script with line numbers, and with carets under marked spans."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BEFORE = 2_000  # maximum number of characters kept before the first mark
 
 @dataclass(frozen=True, slots=True)
 class TextMark:
-    """A span of a text and the label of the span. The character at `end` is not included.
+    """A span of a text and its label. The character at `end` is not included.
 
     An empty span marks a position between two characters.
     """
@@ -33,7 +33,7 @@ class TextMark:
 
 @dataclass(frozen=True, slots=True)
 class TextPlace:
-    """The position of a character: 1-based line and column, and the UTF-8 byte offset in the text."""
+    """The position of a character: 1-based line and column, and the UTF-8 byte offset."""
 
     line: int
     column: int
@@ -54,8 +54,7 @@ def find_named_position(message: str, text: str) -> int | None:
     """Return the index of the character of `text` that a JSON parser's error message names, or None.
 
     The message may have the format of Python (`line 1 column 5 (char 4)`) or V8 (`at position 4`). Return
-    None if the position is outside of `text`, or if line and column contradict the offset, because such a
-    message is about another text.
+    None if the position is outside of `text`, or if line and column contradict the offset.
     """
     offset = _OFFSET.search(message)
     column = _COLUMN.search(message)
@@ -68,7 +67,6 @@ def find_named_position(message: str, text: str) -> int | None:
 
 
 def _index_at(text: str, line: int, column: int) -> int | None:
-    """Return the index of a 1-based line and column. Return None when the text has no such position."""
     lines = text.split("\n", line)
     if not 1 <= line <= len(lines) or not 1 <= column <= len(lines[line - 1]) + 1:
         return None
@@ -78,7 +76,7 @@ def _index_at(text: str, line: int, column: int) -> int | None:
 def shown_window(text: str, marks: Sequence[TextMark]) -> tuple[int, int]:
     """Return the span of a long text to show.
 
-    The span starts at the text's beginning or just before the first mark.
+    It starts at the beginning of the text or just before the first mark.
     """
     first = min((mark.start for mark in marks), default=0)
     start = 0 if first < LIMIT - _BEFORE else first - _BEFORE
@@ -95,9 +93,9 @@ def annotate(
 ) -> str:
     """Return the text with line numbers, and under each line the carets and labels of the line's marks.
 
-    Marks that do not overlap share a line. Only the span that `shown_window` returns is included. If `spaces`
-    is True, white space is shown as symbols. A line is wrapped after `width` columns. If there are more than
-    `most` lines, lines far from any mark are folded.
+    Marks that do not overlap share a line. If the text is long, only the span that `shown_window` returns is
+    included. If `spaces` is True, white space is shown as symbols. A line is wrapped after `width` columns.
+    If there are more than `most` lines, lines far from any mark are folded.
     """
     start, end = shown_window(text, marks)
     number = text.count("\n", 0, start) + 1
@@ -150,7 +148,7 @@ def _split_lines(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
 
 
 def _split_chunks(line: str, offset: int, width: int, spaces: bool) -> Iterator[tuple[int, str]]:
-    """Yield the parts of a line, at most `width` columns wide, and the offset of each part in the text."""
+    """Yield sections of a line, at most `width` columns wide, and the offset of each section in the text."""
     start = columns = 0
     for at, char in enumerate(line):
         wide = 1 if " " <= char <= "~" else _count_columns(_show_blanks(char, spaces))
@@ -162,7 +160,7 @@ def _split_chunks(line: str, offset: int, width: int, spaces: bool) -> Iterator[
 
 
 def _draw_carets(chunk: str, at: int, marks: Sequence[TextMark], spaces: bool, width: int) -> list[str]:
-    """Return the lines of carets and labels below a part of a line.
+    """Return the lines of carets and labels below a section of a line.
 
     Each mark is on the first line with enough room. A label that would end far beyond `width` is written
     before its carets, or below its carets if there is no room.
@@ -208,9 +206,8 @@ def _count_columns(text: str) -> int:
 
 
 def find_hits(text: str, searched: str) -> list[tuple[int, int]]:
-    """Return the half-open spans of `text` that contain `searched`, case-insensitively and without overlap.
-
-    Letters are compared one by one, because a lower-case form with more characters would shift later spans.
+    """Return the half-open spans of `text` that contain `searched`, case-insensitively and without
+    overlap.
     """
     if not searched:
         return []
@@ -228,7 +225,7 @@ def find_hits(text: str, searched: str) -> list[tuple[int, int]]:
 def one_line_with_hits(
     text: str, searched: str | None, limit: int
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return a text as `wording.one_line` writes it, and the spans of the written text that contain
+    """Return the string that `wording.one_line` makes of a text, and the spans of this string that contain
     `searched`.
     """
     shown, spans, end = "", [], 0

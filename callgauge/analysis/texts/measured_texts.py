@@ -1,4 +1,4 @@
-"""Reads amounts from texts that `wording` wrote, for exported files: `383 ms`, `97%`, `$0.14`, `12 / 40`."""
+"""Parses formatted amounts for exported files: `383 ms`, `97%`, `$0.14`, `12 / 40`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _PART = re.compile(rf"({_NUMBER}) / ({_NUMBER})")
 
 
 def read_amount(text: str) -> Mapping[str, float | str] | None:
-    """Return the plain numbers of an amount by their units. Return None for other texts.
+    """Return the plain numbers of an amount by their units. Return None for a string that is not an amount.
 
     `383 ms` is `{"ms": 383}`, `97%` is `{"share": 0.97}`, `$0.14` is `{"": 0.14, "currency": "USD"}`, `2.1
-    kB` is `{"bytes": 2100}`, `1.2k` is `{"": 1200}`, and `12 / 40` is `{"k": 12, "n": 40}`. A bound counts as
+    kB` is `{"bytes": 2100}`, `1.2k` is `{"": 1200}`, and `12 / 40` is `{"k": 12, "n": 40}`. A bound becomes
     the number after its sign: `<0.1%` is 0.001.
     """
     if duration := _DURATION.fullmatch(text):
@@ -42,7 +42,7 @@ def read_amount(text: str) -> Mapping[str, float | str] | None:
 
 
 def read_number(text: str) -> float:
-    """Return the number of a text, which may have thousands separators and a typographic minus."""
+    """Return the number in a string, which may have thousands separators and a typographic minus."""
     plain = text.replace(",", "").replace("−", "-")
     return float(plain) if "." in plain else int(plain)
 

@@ -1,7 +1,7 @@
 """Writes a metric as self-contained SQL, with a literal for each parameter.
 
-The values come from logs. The values are written as DuckDB literals, with chr() for invisible characters such
-as line breaks and direction marks. So people who read and run the SQL see everything in the SQL.
+The values come from logs. Invisible characters such as line breaks and direction marks are written with
+chr(), so that they can be seen in the SQL.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ def fill_parameters(metric: Metric, parameters: Mapping[str, Any]) -> str:
 
 
 def _split_header(sql: str) -> tuple[str, str]:
-    """Return the title and question lines of a metric's SQL, and the SQL without its comment lines."""
     lines = sql.splitlines(keepends=True)
     head = [line for line in lines if line.startswith(("-- title:", "-- question:"))]
     return "".join(head), "".join(line for line in lines if not line.startswith("--"))

@@ -19,7 +19,7 @@ def unified_diff(before: str, after: str) -> str:
     """Return the unified diff of two texts with three lines of context.
 
     The result is empty when nothing changed. Only the first 4,000 lines of each text are compared. If a text
-    has more, the last line of the diff says so.
+    has more lines, the last line of the diff says so.
     """
     old, new = _split_lines(before), _split_lines(after)
     changes = difflib.unified_diff(old[:_LINES], new[:_LINES], "before", "after", lineterm="")
@@ -40,8 +40,8 @@ def definition_text(description: str | None, definition: str | None) -> str:
 def arguments_change(before: str, after: str) -> str:
     """Return what changed between the raw arguments of two calls: lines that begin with `-` and `+`.
 
-    Two JSON objects are compared member by member, without regard to order and layout. Unchanged members are
-    left out. Other texts are broken at commas and brackets. The result is empty when no value changed.
+    Two JSON objects are compared member by member, without regard to order and layout. Other arguments are
+    broken into lines at commas and brackets. The result is empty when no value changed.
     """
     try:
         old, new = json.loads(before), json.loads(after)

@@ -1,7 +1,6 @@
-"""Packs a text into one URL parameter, and unpacks the parameter.
+"""Packs a string into one URL parameter, and unpacks the parameter.
 
-The parameter is the UTF-8 text, compressed by zlib, in URL-safe base64 without padding. Links are not
-trusted: a parameter that cannot be unpacked within the limit raises LinkError.
+The parameter is the UTF-8 string, compressed by zlib, in URL-safe base64 without padding.
 """
 
 from __future__ import annotations
@@ -20,13 +19,15 @@ _ALPHABET = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class LinkError(ValueError):
-    """Raised when a link cannot contain a text, or contains no text; the message is one sentence."""
+    """Raised when a link contains no valid string, or when a string does not fit into a link. The message is
+    one sentence.
+    """
 
 
 def pack_text(text: str) -> str:
     """Return the URL parameter that contains `text`.
 
-    Raises LinkError when the link would be too long, or when the text has a lone surrogate.
+    Raises LinkError when the link would be too long, or when `text` has a lone surrogate.
     """
     try:
         whole = text.encode()
@@ -43,10 +44,9 @@ def pack_text(text: str) -> str:
 
 
 def unpack_text(parameter: str, limit: int) -> str:
-    """Return the text in a parameter. The text has at most `limit` bytes in UTF-8.
+    """Return the string in a parameter. It has at most `limit` bytes in UTF-8.
 
-    Unpacking stops at the limit, because a few packed bytes can contain gigabytes. Raises LinkError when the
-    parameter is damaged or the text is longer.
+    Raises LinkError when the parameter is damaged or the string is longer.
     """
     if not _ALPHABET.fullmatch(parameter):
         raise LinkError("The link is damaged: it contains invalid characters.")

@@ -41,7 +41,7 @@ _NAMED: Mapping[str, str] = {"model": "", "prompt": "prompt ", "tool": "tool ", 
 
 @dataclass(frozen=True, slots=True)
 class AttentionItem:
-    """One thing that needs attention, as plain text that may contain log text, and the page with the
+    """One thing that needs attention, as plain text that may contain log content, and the page with the
     evidence.
 
     `subject` is the beginning of the sentence, and `rest` is the end. `counts` holds the numbers in small
@@ -104,7 +104,7 @@ def describe_alert(alert: Alert, newest: date, label: Label) -> AttentionItem:
 
 
 def describe_open_alert(alert: Alert, newest: date, label: Label) -> str:
-    """Return a sentence on an open alert, to show it next to a rate over all days, which hides the change."""
+    """Return a sentence on an open alert, to show next to a rate over all days, which hides the change."""
     words = describe_alert(alert, newest, label)
     return f"Open alert: {words.subject[0].lower()}{words.subject[1:]} {words.rest}."
 
@@ -134,7 +134,7 @@ def _describe_new_error(error: NewError, newest: date) -> AttentionItem:
 
 
 def describe_returned(error: ReturnedError) -> AttentionItem:
-    """Describe a fixed error that is back."""
+    """Describe an error that is back after a fix."""
     version = f" in {wording.one_line(error.state.fixed_in, 40)}" if error.state.fixed_in else ""
     fixed = error.state.fixed_day or error.back_day
     return AttentionItem(
@@ -185,7 +185,7 @@ def _days_before(days: Days) -> Days:
 
 
 def describe_quiet(attention: Attention, *, opened: int = 0) -> str:
-    """Return the sentences for a quiet night, which say how large a change had to be to be found, or why no
+    """Return the sentences for a night without new alerts: how large a change must be to be found, or why no
     change can be found.
 
     `opened` is the number of open alerts from earlier nights.
@@ -224,10 +224,7 @@ def _round_points(share: float) -> str:
 
 
 def format_rate(rate: float | None) -> str:
-    """Write a rate with two digits.
-
-    Near 100 %, use three digits, because the difference from 100 % matters there.
-    """
+    """Write a rate with two digits, or with three digits near 100 %."""
     return wording.percent(rate or 0.0, 3 if (rate or 0.0) > _HIGH else 2)
 
 

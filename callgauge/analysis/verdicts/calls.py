@@ -1,5 +1,5 @@
-"""Writes the sentences on calls: the error in one call, the call's outcome, and the number of failed calls in
-a list.
+"""Writes the sentences on tool calls: the error in one call, the call's outcome, and the number of failed
+calls in a list.
 """
 
 from __future__ import annotations

@@ -32,8 +32,8 @@ def describe_failures(layers: Iterable[Mapping[Hashable, Any]]) -> str:
 def describe_new_errors(new: int, day: date, *, earlier: int = 0, returned: int = 0) -> str:
     """Describe how many errors are new, and how many are back after a fix.
 
-    `new` is the number of errors first seen on `day`. `earlier` says how many recurring errors were first
-    seen in the six days before `day`. `returned` says how many fixed errors were seen again.
+    `new` is the number of errors first seen on `day`. `earlier` is the number of recurring errors first seen
+    in the six days before `day`. `returned` is the number of errors that are back after a fix.
     """
     sentences = [f"{wording.plural(new, 'new error') if new else 'No new errors'} on {day.day} {day:%b}."]
     if earlier:

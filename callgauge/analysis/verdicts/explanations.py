@@ -1,4 +1,4 @@
-"""Explains each kind of verdict in a few sentences. Every page uses the same text for a kind."""
+"""Explains each kind of verdict in a few sentences."""
 
 from __future__ import annotations
 

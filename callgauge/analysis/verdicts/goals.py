@@ -15,7 +15,7 @@ from callgauge.stats import Share
 class GoalState(Enum):
     """The state of a goal.
 
-    The interval of the rate is on the good side of the goal, on the bad side, or on both sides.
+    The interval of the rate is completely better than the goal, completely worse, or contains the goal.
     """
 
     MET = "met"

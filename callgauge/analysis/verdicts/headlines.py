@@ -1,4 +1,6 @@
-"""Sentences on a breakdown: which of two slices is better, for which calls, at what price, and what to do."""
+"""Sentences on a breakdown: which of two slices is better, for which calls, which other rates get worse, and
+what to do.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,8 @@ _WORDS: Mapping[Standing, str] = {
 
 
 def write_headline(breakdown: Breakdown, names: ArmNames, label: Label, smallest: float) -> str:
-    """Return the sentences on whether one slice is better than the other, the exceptions, and the price.
+    """Return the sentences on whether one slice is better than the other, the exceptions, and which other
+    rates are worse.
 
     `smallest` is the smallest difference of interest, as a share.
     """
@@ -80,8 +83,8 @@ def write_advice(
 
     Example: keep @12. @13 is worse for heron: 50% against 1.9%. If the verdict splits by a dimension, the
     advice covers both groups of values. `names.against` is the slice in use now. `smallest` is the smallest
-    difference of interest, as a share. If `with_effect` is True, add the number of failed calls that a
-    decision by value saves.
+    difference of interest, as a share. If `with_effect` is True, add how many failed calls a separate
+    decision for each value saves.
     """
     split = breakdown.find_split(smallest)
     sentences = [
@@ -170,9 +173,7 @@ def _sum_gain(
 
 
 def _name_units(rate: RateDefinition) -> str:
-    """Return the plural noun for the failures of a rate, or for the successes of the rate if a high rate is
-    good.
-    """
+    """Return the plural noun for the failures of a rate, or for its successes if a high rate is good."""
     if rate.name == "retried":
         return "turns with a retry"
     if rate.is_good:
@@ -246,7 +247,6 @@ def _describe_standing(whole: SliceComparison, standing: Standing) -> str:
 
 
 def _describe_dependence(breakdown: Breakdown, smallest: float) -> str:
-    """Name the dimension on which the difference depends, when no single value has a clear difference."""
     standing = breakdown.whole.standing(smallest)
     if standing in (Standing.TOO_FEW, Standing.TOO_FEW_DAYS, Standing.UNMEASURED, Standing.REFERENCE):
         return ""

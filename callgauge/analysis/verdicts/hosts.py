@@ -19,10 +19,10 @@ def describe_hosts(
 ) -> str:
     """Describe which model is worse on which host.
 
-    If no difference is clear, describe a pair that differs only if p-values are not corrected, or the
+    If no difference is clear, describe a pair that differs only without the correction of p-values, or the
     smallest difference that could have been found. `rows` holds hosts compared with the other hosts of their
     model, with p-values corrected over all rows. `smallest` is the smallest difference of interest, as a
-    share. `has_thin` is True if some model ran on two hosts with too little data.
+    share. `has_thin` is True if the hosts of some model have too little data.
     """
     judged = [row for row in rows if row.p is not None]
     if not judged:
@@ -54,7 +54,9 @@ def _find_own_p(row: SliceComparison) -> float:
 
 
 def _differs_alone(row: SliceComparison, smallest: float) -> bool:
-    """Return True when the Compare page, which does not correct for other hosts, shows a difference."""
+    """Return True when the Compare page, which does not correct p-values for other hosts, shows a
+    difference.
+    """
     difference = row.difference
     return (
         row.standing(smallest) is Standing.UNDECIDED

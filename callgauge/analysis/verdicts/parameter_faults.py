@@ -31,9 +31,9 @@ class FaultKind(StrEnum):
 class FaultCount:
     """The number of calls with one kind of error.
 
-    `failed` is the number of calls that failed because of the error. The other calls were repaired. `n` is
-    the number of calls in which the error could be detected. `by_slice` holds the share of calls with the
-    error for each model or other slice, the highest share first.
+    `failed` is the number of calls that failed because of the error. All other calls with the error were
+    repaired. `n` is the number of calls in which the error could be detected. `by_slice` holds the share of
+    calls with the error for each model or other slice, the highest share first.
     """
 
     calls: int
@@ -63,7 +63,7 @@ class FaultCount:
 class ParameterFault:
     """One kind of error at one parameter.
 
-    `sent` holds the kinds of value sent instead, each with the number of calls.
+    `sent` holds the types of the sent values that have the error, each with the number of calls.
     """
 
     parameter: str
@@ -74,7 +74,7 @@ class ParameterFault:
 
 @dataclass(frozen=True, slots=True)
 class WrongParameter:
-    """A parameter with errors. `name` is empty for the arguments as a whole.
+    """A parameter with errors. `name` is empty for all arguments together.
 
     `faults` holds the kinds of error at the parameter, the most frequent first. A call may have several kinds
     of error.

@@ -1,5 +1,5 @@
-"""Writes the sentences on a ranking: which slice is the best by a rate, which slices may be the best, and at
-what price.
+"""Writes the sentences on a ranking: which slice is the best by a rate, which slices may be the best, and by
+which other rates they are worse.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class RankingContext:
 
     `others` holds the rankings by the other leading rates, the most important first. `costs` holds the cost
     of each slice, by name. `basis` says why the slices are ranked by this rate and not by the chosen rate.
-    `concentrated` says for each left-out slice why the slice is not ranked: few sessions contain its calls,
-    or its calls have no tool definition. `alerts` holds the open alerts on this rate after the `night`, for
-    values of the dimension `by`.
+    `concentrated` says for each left-out slice why it is not ranked: few sessions contain its calls, or its
+    calls have no tool definition. `alerts` holds the open alerts on this rate after the `night`, for values
+    of the dimension `by`.
     """
 
     others: Sequence[RankedTable] = ()
@@ -67,10 +67,7 @@ def write_ranking(table: RankedTable, names: Names, noun: str, context: RankingC
 
 
 def _join_objections(sentences: Sequence[str]) -> Iterator[str]:
-    """Yield the sentences.
-
-    If two consecutive sentences begin with "But", the second sentence begins with "And" instead.
-    """
+    """Yield the sentences. If two consecutive sentences begin with "But", the second one gets "And"."""
     for place, sentence in enumerate(sentences):
         follows = place > 0 and sentences[place - 1].startswith("But ")
         yield sentence.replace("But ", "And ", 1) if follows and sentence.startswith("But ") else sentence
@@ -161,9 +158,9 @@ def _write_group(table: RankedTable, names: Names, noun: str) -> str:
 
 
 def _write_inside(table: RankedTable, names: Names) -> str:
-    """Name the pair in a small group that differs when no other pair is compared, as on the Compare page.
+    """Name a pair of the best slices that differs if p-values are not corrected for other pairs.
 
-    In a large group no pair is named, because some pairs differ by chance.
+    Return "" if many slices may be the best.
     """
     best = table.best if len(table.best) <= _FEW else ()
     alone = [
@@ -253,9 +250,7 @@ def _cost_of(name: str, costs: Mapping[str, Cost]) -> MeanCost | None:
 
 
 def _write_alerts(table: RankedTable, names: Names, context: RankingContext) -> Iterator[str]:
-    """Yield the most certain open alert of each leading slice, because a rate over all days hides a recent
-    rise.
-    """
+    """Yield the most certain open alert of each leading slice. A rate over all days hides a recent rise."""
 
     def label(dimension: str, value: str) -> str:
         return names.get(value, value) if dimension == context.by else wording.one_line(value, 40)

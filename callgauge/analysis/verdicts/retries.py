@@ -1,5 +1,5 @@
-"""Writes the sentences on retries: the tool that is given up most often, what retries fix, and whether
-changed retries help.
+"""Writes the sentences on retries: which tool's errors are most often not recovered, what retries fix, and
+whether changed retries help.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def find_given_up(verdict: ToolVerdict) -> Slice | None:
 
 
 def write_given_up(verdict: ToolVerdict) -> str:
-    """Return the sentence on the tool whose errors are given up most often. Contains log text.
+    """Return the sentence on the tool whose errors are most often not recovered. It contains log content.
 
     `verdict` is the verdict on the rate `recovered`, with one slice per tool.
     """
@@ -77,8 +77,9 @@ def describe_recovery(share: Share) -> str:
 def describe_cost(steps: int, tokens: float, measured: int, retried: int) -> str:
     """Describe the cost of retries. Return "" when there are no retries.
 
-    `steps` is the number of model calls for retries. `tokens` is the number of tokens of the `measured` retry
-    sequences, whose logs have tokens. `retried` is the number of all sequences.
+    `steps` is the number of model calls for retries. `tokens` is the number of tokens in the `measured` retry
+    sequences (the logs of the other sequences contain no token counts). `retried` is the number of all retry
+    sequences.
     """
     if not retried:
         return ""

@@ -1,5 +1,5 @@
-"""Writes the sentences that say which of two slices is better, by how much, and how many sessions would
-decide.
+"""Writes the sentences that say which of two slices is better, by how much, and how many more sessions are
+needed for a verdict.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def format_points(share: float) -> str:
 
 
 def fixed_points(share: float, decimals: int) -> str:
-    """Write a difference of shares in points with this many decimals, such as −1.3 for -0.0131."""
+    """Write a difference of shares in points with `decimals` decimals, such as −1.3 for -0.0131."""
     number = f"{abs(100 * share):.{decimals}f}"
     sign = "" if not float(number) else ("−" if share < 0 else "+")
     return f"{sign}{number}"
@@ -81,7 +81,7 @@ def format_visible(share: float) -> str:
 
 
 def describe_verdict(comparison: SliceComparison, smallest: float) -> str:
-    """Return one or two sentences on whether a slice is better than the other slice of the comparison.
+    """Return one or two sentences on whether a slice is better than the other slice.
 
     `smallest` is the smallest difference of interest, as a share.
     """
@@ -182,9 +182,9 @@ def _describe_rule(slice_: Slice, other: Slice) -> str:
 
 
 def describe_needed(comparison: SliceComparison, smallest: float) -> str:
-    """Say how many more sessions would decide.
+    """Say how many more sessions are needed for a verdict.
 
-    If that is too many, say which difference is detectable now.
+    If the number is too large, say which difference is detectable now.
     """
     if comparison.difference is None:
         return ""
@@ -287,12 +287,14 @@ def _shorten_needed(comparison: SliceComparison) -> str:
 
 
 def describe_correction(comparison: SliceComparison) -> str:
-    """Say that two slices differ alone, but not after the correction for all comparisons."""
+    """Say that two slices differ if no other slices are compared, but not after the correction for all
+    comparisons.
+    """
     return f"not after correction for {comparison.compared:,} {comparison.family}"
 
 
 def describe_basis(comparison: SliceComparison, names: Sequence[str], smallest: float) -> str:
-    """Return the basis of a verdict in small print, and how many more sessions would decide.
+    """Return the basis of a verdict in small print, and how many more sessions are needed for a verdict.
 
     `names` holds the names of both slices. `smallest` is the smallest difference of interest, as a share.
     """
@@ -335,7 +337,7 @@ def _describe_common(comparison: SliceComparison) -> str:
 def list_names(names: Sequence[str]) -> str:
     """Write names as a list in a sentence: A, B and C.
 
-    If there are many names, write the first names and the number of others.
+    If there are many names, write the first names and the number of the remaining names.
     """
     if len(names) > _NAMED:
         return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"

@@ -44,10 +44,10 @@ _FAULTS = {
 class EditEffect:
     """The effect of an edited definition on a tool's calls, from a replay.
 
-    `accepts` holds the types that the parameter then accepts. `repaired` is the number of calls that needed
-    repair, and `failed` is the number of calls that failed. The edit fixes `repaired_fixed` and
-    `failed_fixed` of these calls. `would_fail` is the number of calls that pass now and would fail. If only
-    every n-th session was read, `every` is n.
+    `accepts` holds the types that the parameter accepts after the edit. `repaired` is the number of calls
+    that needed repair, and `failed` is the number of calls that failed. The edit fixes `repaired_fixed` and
+    `failed_fixed` of these calls. `would_fail` is the number of calls that pass now and would fail. `every`
+    is n if only every n-th session was replayed.
     """
 
     accepts: Sequence[str]
@@ -60,16 +60,13 @@ class EditEffect:
 
 
 def find_leading_fault(faults: ToolFaults) -> ParameterFault | None:
-    """Return the parameter error that the sentence is about.
-
-    Return None if no error occurs in enough calls.
-    """
+    """Return the parameter error to describe, or None if no error occurs in enough calls."""
     leading = next(iter(faults.faults), None)
     return leading if leading is not None and leading.count.n >= ENOUGH else None
 
 
 def list_kinds(fault: ParameterFault) -> list[str]:
-    """Return the kinds of value that are often sent instead of the declared type, most frequent first."""
+    """Return the types that are often sent instead of the declared type, the most frequent first."""
     total = sum(fault.sent.values())
     return [kind for kind, calls in fault.sent.items() if calls >= _OFTEN_SENT * total][:_NAMED]
 
@@ -77,7 +74,7 @@ def list_kinds(fault: ParameterFault) -> list[str]:
 def write_tool_answer(
     tool: str, faults: ToolFaults, effect: EditEffect | None = None, *, defined: bool = True
 ) -> str:
-    """Return the sentence on the errors in calls of a tool. Contains log text.
+    """Return the sentence on the errors in calls of a tool. It contains log content.
 
     `effect` is the known effect of a wider type for the parameter with most errors, or None. `defined` is
     True if the store has a definition of the tool.
@@ -126,8 +123,7 @@ def describe_effect(effect: EditEffect) -> str:
 
 
 def describe_reported_failures(rows: Sequence[Mapping[Hashable, Any]]) -> str | None:
-    """Say which share of a tool's results report a failure in their content, and that these results count as
-    failed.
+    """Say which share of a tool's results report a failure in their content. These results count as failed.
 
     `rows` holds the rows of the metric `failure_envelopes` for one tool. Return None when no result reports a
     failure.
@@ -168,8 +164,8 @@ def _describe_text(faults: ToolFaults) -> str:
 
 
 def _describe_rate(count: FaultCount) -> str:
-    """Describe the share of calls with an error, and the models that made most of them: "in 8.7% of calls,
-    mostly by heron".
+    """Describe the share of calls with an error, and the models that made most of these calls: "in 8.7% of
+    calls, mostly by heron".
     """
     rate = f"in {wording.rate(count.calls, count.n)} of calls"
     if len(count.by_slice) > 1:

@@ -34,8 +34,7 @@ class ToolVerdict:
     `judged` holds the compared tools with enough data, the most failures first. `worst` holds the judged
     tools that are not known to be better than another tool. `wins` holds pairs of tool names, of which the
     first tool is known to be better. `reach` says which difference between the two most used tools is not yet
-    detectable. `undefined` says how many tools were not compared, because only calls of other tools have a
-    definition.
+    detectable. `undefined` says how many tools were not compared because their calls have no definition.
     """
 
     judged: Sequence[Slice]
@@ -46,7 +45,7 @@ class ToolVerdict:
 
     @property
     def named(self) -> Slice | None:
-        """The tool of `worst` to describe, preferably a tool that is known to be worse than another.
+        """The tool of `worst` to describe: first a tool that is known to be worse than another.
 
         The result is None if all tools are in `worst`.
         """
@@ -61,7 +60,7 @@ def judge_tools(several: Sequence[Slice], measured: Sequence[Slice] = ()) -> Too
     """Return which tools may fail most often.
 
     `several` holds the slices of one rate, one slice per tool. `measured` holds the slices that show how many
-    calls had a definition. Only tools that were measured in the same way are compared.
+    calls had a definition.
     """
     shares = find_definition_shares(measured) if several and is_by_definition(several[0].rate) else {}
     best = max((shares.get(each.name, 0.0) for each in several if each.is_solid), default=0.0)
@@ -89,7 +88,8 @@ def _judge_alike(several: Sequence[Slice]) -> ToolVerdict:
 def estimate_failures(slice_: Slice | None) -> float:
     """Estimate the number of failed calls or turns.
 
-    Unmeasured calls or turns are assumed to fail as often as the others. Return 0 when nothing was measured.
+    Unmeasured calls or turns are assumed to fail as often as measured ones. Return 0 when nothing was
+    measured.
     """
     if slice_ is None or slice_.share.rate is None:
         return 0.0
@@ -115,7 +115,7 @@ def sort_by_failures(several: Mapping[str, Slice], names: Sequence[str]) -> list
 def write_tools(
     verdict: ToolVerdict, faults: Mapping[str, Slice] | None = None, culprits: Sequence[Row] = ()
 ) -> str:
-    """Return the sentences on which tool fails most often. Contains log text.
+    """Return the sentences on which tool fails most often. They contain log content.
 
     `faults` holds the slices of the named tool for the rates that count failed calls. `culprits` holds the
     tool's rows of the metric `culprits`.
@@ -198,7 +198,7 @@ def _describe_faults(faults: Mapping[str, Slice]) -> str:
 
 
 def _describe_place(failed: int, culprits: Sequence[Row]) -> str:
-    """Describe the parameter with the error in most failed calls, as a phrase that follows the figures."""
+    """Describe the parameter whose errors cause most failed calls, as a phrase that follows the figures."""
     by_parameter: dict[str, int] = {}
     for row in culprits:
         if row["severity"] == "error":

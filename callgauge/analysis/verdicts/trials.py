@@ -1,7 +1,4 @@
-"""Sentences that answer the question of a trial run, for the page, the terminal and the report.
-
-This module does not import numpy or pandas, because these imports would delay the terminal by half a second.
-"""
+"""Sentences that answer the question of a trial run, for the page, the terminal and the report."""
 
 from __future__ import annotations
 
@@ -53,11 +50,11 @@ class TrialUnit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class VariantAnswer:
-    """The result of a run for a variant by its primary measure.
+    """The result of a trial run for a variant by the primary measure.
 
-    If the variant is undecided, `more` says how many more tasks would decide. `lost` holds two numbers: the
-    variant's trials without a reply, and all trials of the variant. `bounds` is the range of the difference
-    over all possible results of the missing trials.
+    If the variant is undecided, `more` says how many more tasks a verdict needs. `lost` holds two numbers:
+    the variant's trials without a reply, and all trials of the variant. `bounds` is the range of the
+    difference over all possible results of the missing trials.
     """
 
     name: str
@@ -70,14 +67,14 @@ class VariantAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TrialAnswer:
-    """The results of a run so far.
+    """The results of a trial run so far.
 
     `smallest` is the smallest difference of interest, in the unit of `measure`. `lost` holds two numbers: the
     reference's trials without a reply, and all trials of the reference. `factors` holds the comparisons of
     settings in which variants differ. `done` is the number of completed tasks, and `planned` is the number of
-    all tasks. If the run ended early, `stopped_at` holds the last interim analysis, the number of planned
-    analyses, and the tasks so far. `next_at` is the number of tasks at which the next analysis is due.
-    `spent` is the spent share of the budget.
+    all tasks. If the trial run ended early, `stopped_at` holds the last interim analysis, the number of
+    planned analyses, and the tasks so far. `next_at` is the number of tasks at which the next analysis is
+    due. `spent` is the spent share of the budget.
     """
 
     measure: TrialUnit
@@ -95,10 +92,10 @@ class TrialAnswer:
 
 
 def write_trial(answer: TrialAnswer) -> list[str]:
-    """Return the sentences that answer the question of a run.
+    """Return the sentences that answer the question of a trial run.
 
-    The sentences contain names from the run's plan. If the run is over and variants are combinations of
-    settings, each setting is judged over all combinations.
+    They contain names from the plan. If the trial run is over and variants are combinations of settings, each
+    setting is judged over all combinations.
     """
     decided = [each for each in answer.variants if each.decision in _ORDER]
     if answer.factors and answer.is_over:
@@ -224,7 +221,7 @@ def _describe_end(answer: TrialAnswer) -> str:
 
 
 def write_more(more: int) -> str:
-    """Return the sentence on how many more tasks would decide."""
+    """Return the sentence on how many more tasks a verdict needs."""
     return f"About {wording.plural(more, 'more task')} would decide if the difference stays as it is."
 
 

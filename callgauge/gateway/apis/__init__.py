@@ -1,4 +1,4 @@
-"""Name the adapters for the four APIs. An adapter writes requests for one API and reads its answers."""
+"""Name the adapters for the four APIs. An adapter writes requests and reads replies in one API's format."""
 
 from callgauge.gateway.apis.adapter import (
     BrokenReplyError,

@@ -1,6 +1,6 @@
-"""Turn requests into bodies and answers into replies: the parts that all APIs share.
+"""Write request bodies and read replies: the code that all API adapters share.
 
-An adapter defines how one API differs: the fields of its body, and what each of its events adds to the reply.
+An adapter defines the fields of an API's request body, and what each event of a stream adds to the reply.
 Nothing here uses the network.
 """
 
@@ -23,16 +23,16 @@ _DONE = "[DONE]"  # the last event of OpenAI's streams; some proxies send it in 
 
 
 class BrokenReplyError(Exception):
-    """Raised when an answer breaks its API's format or its stream ends early. Another attempt may succeed."""
+    """Raised when a reply breaks the API's format or the stream ends early. Another attempt may succeed."""
 
 
 class ErrorInReplyError(Exception):
-    """Raised when an answer has status 200 but contains an error. The message is the endpoint's text."""
+    """Raised when a response has status 200 but contains an error. The message is the endpoint's message."""
 
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """The path of a request, below the endpoint's address, and its body as JSON values."""
+    """The path of a request, relative to the endpoint's address, and the request's body as JSON values."""
 
     path: str
     body: dict[str, Any]
@@ -43,7 +43,7 @@ class ReplyParts(ABC):
 
     An adapter fills `texts`, `calls` and `carried` while events arrive, or in `complete`. `carried` holds the
     items that the next request sends back unchanged. `stop_word` is the API's own word for why the reply
-    ended; it is None until that is known. `show_text` is called with each piece of text of a stream.
+    ended, or None until the API sends the word. `show_text` is called with each piece of streamed text.
     """
 
     def __init__(self) -> None:
@@ -57,19 +57,19 @@ class ReplyParts(ABC):
 
     @property
     def may_end(self) -> bool:
-        """Return whether the reply is complete if the stream ends now, without an event that says so."""
+        """Return whether the reply is complete if the stream ends now without an end event."""
         return False
 
     @abstractmethod
     def add_event(self, event: Any) -> bool:
-        """Add an event of a stream and return whether it completes the reply. Raises ErrorInReplyError."""
+        """Add an event of a stream. Return whether it completes the reply. Raises ErrorInReplyError."""
 
     @abstractmethod
     def add_body(self, body: Any) -> None:
         """Add a whole body. Raises BrokenReplyError if the body contains no reply."""
 
     def add_text(self, text: str) -> None:
-        """Add a piece of the reply's text, and pass it to `show_text`."""
+        """Add a piece of the reply's text, and call `show_text` with the piece."""
         self.texts.append(text)
         self.show_text(text)
 
@@ -98,9 +98,9 @@ class ReplyParts(ABC):
 class Wire:
     """Describes one API.
 
-    `event` and `body` are the types of a stream's events and of a whole answer. Their field `error` is an
+    `event` and `body` are the types of a stream's events and of a whole response. Their field `error` is an
     error of the endpoint. `parts` makes the collector of the reply. `knows_seed` is True when a request can
-    contain a seed, `knows_strict` when a tool definition can be marked as strict.
+    contain a seed. `knows_strict` is True when a tool definition can be marked as strict.
     """
 
     name: str
@@ -118,7 +118,7 @@ class Wire:
         return WireRequest(self.path(request), _merge_body(self.write_body(request), request.extra_body))
 
     def read_body(self, body: bytes) -> Reply:
-        """Return the reply in a whole answer. Raises BrokenReplyError and ErrorInReplyError."""
+        """Return the reply in a whole response body. Raises BrokenReplyError and ErrorInReplyError."""
         answer = _decode(body, self.body)
         check_error(answer.error)
         parts = self.parts()
@@ -127,7 +127,7 @@ class Wire:
 
 
 class ReplyStream:
-    """A reply that arrives as events. `show_text` is called with each piece of its text."""
+    """A reply that arrives as events. `show_text` is called with each piece of the reply's text."""
 
     def __init__(self, wire: Wire, show_text: Callable[[str], None] | None = None) -> None:
         self._event = wire.event
@@ -155,15 +155,15 @@ class ReplyStream:
 
 
 def check_error(error: Any) -> None:
-    """Raise ErrorInReplyError if the endpoint reported an error, that is, if `error` is not None."""
+    """Raise ErrorInReplyError if `error` is not None."""
     if error is not None:
         raise ErrorInReplyError(write_object(error))
 
 
 def add_to_turn(messages: list[dict[str, Any]], role: str, field: str, parts: list[dict[str, Any]]) -> None:
-    """Append parts as a new message, or to the last message if the role is the same.
+    """Append content parts as a new message, or to the last message if the role is the same.
 
-    Anthropic and Gemini require alternating roles, so tool results and a user's text share one message.
+    Anthropic and Gemini require alternating roles, so tool results and a user's text must be in one message.
     """
     if messages and messages[-1]["role"] == role:
         messages[-1][field] += parts
@@ -172,12 +172,12 @@ def add_to_turn(messages: list[dict[str, Any]], role: str, field: str, parts: li
 
 
 def select_known(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that are not None."""
+    """Return the fields whose value is not None."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def _decode(data: str | bytes, kind: type[T]) -> T:
-    """Decode one event or body. Raises BrokenReplyError if the text is not JSON of the given type."""
+    """Decode one event or body. Raises BrokenReplyError if `data` is not JSON of the given type."""
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeError) as error:
@@ -189,7 +189,7 @@ def _decode(data: str | bytes, kind: type[T]) -> T:
 
 
 def decode_object(raw: str) -> dict[str, Any]:
-    """Decode the arguments of a call in the history, which are always a JSON object."""
+    """Decode the arguments of a call in the history. The arguments must be a JSON object."""
     decoded = orjson.loads(raw)
     if not isinstance(decoded, dict):
         raise TypeError("Arguments in a history are an object.")
@@ -197,7 +197,7 @@ def decode_object(raw: str) -> dict[str, Any]:
 
 
 def write_object(value: Any) -> str:
-    """Return a decoded value as JSON text, for example arguments that an API sends as an object."""
+    """Return a decoded value as JSON text."""
     plain = value if value is not None else {}
     try:
         return msgspec.json.encode(plain).decode()
@@ -207,7 +207,7 @@ def write_object(value: Any) -> str:
 
 
 def _merge_body(body: dict[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the body with `extra_body` merged in: objects are merged, and None removes a field."""
+    """Return the body with `extra_body` merged in: nested objects are merged, and None removes a field."""
     merged = dict(body)
     for name, value in extra.items():
         present = merged.get(name)

@@ -2,8 +2,8 @@
 
 Format: https://docs.claude.com/en/api/messages and …/messages-streaming. Only a stream contains arguments as
 the model wrote them, and only for tools with `eager_input_streaming` (fine-grained tool streaming). Otherwise
-the API buffers and validates the arguments first. Thinking blocks are sent back unchanged, as the API
-requires.
+the API buffers and validates the arguments first. The API requires that thinking blocks are sent back
+unchanged.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _write_blocks(message: ChatMessage) -> list[dict[str, Any]]:
 
 
 def _write_result(message: ChatMessage) -> str | list[dict[str, Any]]:
-    """Return the content of a tool result: its text, or a list if the result has other parts."""
+    """Return the content of a tool result: a string, or a list if the result contains images or files."""
     if not message.parts:
         return message.text
     texts = [{"type": "text", "text": message.text}] if message.text.strip() else []
@@ -162,7 +162,7 @@ def _write_result(message: ChatMessage) -> str | list[dict[str, Any]]:
 
 
 class _AnthropicParts(ReplyParts):
-    """Collects the blocks of a reply, and the pieces of their arguments, by the index of the block."""
+    """Collects the blocks of a reply, and the pieces of the blocks' arguments, by the index of the block."""
 
     def __init__(self) -> None:
         super().__init__()

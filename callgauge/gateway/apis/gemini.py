@@ -1,8 +1,9 @@
 """Adapter for Gemini's generateContent.
 
 Format: https://ai.google.dev/api/generate-content. The API sends arguments as an object, never the model's
-text. A call that the API could not read ends with `MALFORMED_FUNCTION_CALL`, and `finishMessage` may quote
-it. The `thoughtSignature` of a call is sent back with the call, as the API requires.
+own text. If the API could not parse a call, the reply ends with `MALFORMED_FUNCTION_CALL`, and
+`finishMessage` may quote the call. The API requires that the `thoughtSignature` of a call is sent back with
+the call.
 """
 
 from __future__ import annotations
@@ -134,7 +135,9 @@ def _write_parts(message: ChatMessage) -> list[dict[str, Any]]:
 
 
 class _GeminiParts(ReplyParts):
-    """Collects the parts of a reply. Each event of a stream is a whole answer with the next parts."""
+    """Collects the content of a reply. Each event of a stream has the format of a whole response, with the
+    next content.
+    """
 
     def __init__(self) -> None:
         super().__init__()

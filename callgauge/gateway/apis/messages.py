@@ -1,4 +1,4 @@
-"""Define messages, calls and replies of a conversation with a model, the same for every API."""
+"""Define messages, tool calls and replies of a conversation with a model, the same for every API."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 
 
 class CallSource(StrEnum):
-    """Where the text of a call's arguments comes from."""
+    """Where the JSON text of a tool call's arguments comes from."""
 
     RAW = "raw"  # the model wrote the text
     RESERIALISED = "reserialised"  # the API sent an object, from which the text was made
@@ -35,8 +35,8 @@ class FinishReason(StrEnum):
 class Call:
     """One tool call of a reply.
 
-    `raw` is the text of its arguments, and `source` says where that text comes from. `id_sent` is the model's
-    id if it had to be replaced by another. `signature` must be sent back with the call (Gemini's
+    `raw` is the JSON text of the arguments, and `source` says where this JSON text comes from. `id_sent` is
+    the model's id if it had to be replaced by another. `signature` must be sent back with the call (Gemini's
     `thoughtSignature`).
     """
 
@@ -52,11 +52,11 @@ class Call:
 class ChatMessage:
     """One message of a conversation.
 
-    `calls` are calls of the assistant; their arguments are valid JSON objects. `call_id` and `name` identify
-    the call that a message of the role `tool` answers. `carried` are items of the API that are sent back
-    unchanged, before all other content: Anthropic's thinking blocks, reasoning items of OpenAI's Responses.
-    `parts` is content of a user or tool that is not text (images, audio, files), in the API's own format. It
-    is sent unchanged, after the text.
+    `calls` are tool calls of the assistant. Their arguments must be JSON objects. `call_id` and `name`
+    identify the call that a message of the role `tool` answers. `carried` holds the API's items that are sent
+    back unchanged, before all other content: Anthropic's thinking blocks, or reasoning items of OpenAI's
+    Responses. `parts` holds images, audio or files of a user or tool, in the API's own format. They are sent
+    unchanged, after the text.
     """
 
     role: Role
@@ -70,7 +70,7 @@ class ChatMessage:
 
 
 def check_parts(parts: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], ...]:
-    """Return content that is not text as a tuple. Raises TypeError for a part that is not a JSON object."""
+    """Return images, audio or files as a tuple. Raises TypeError for an element that is not a JSON object."""
     checked = tuple(parts)
     for part in checked:
         if not isinstance(part, Mapping):
@@ -83,7 +83,7 @@ def check_parts(parts: Iterable[Mapping[str, Any]]) -> tuple[Mapping[str, Any], 
 
 
 def describe_parts(parts: Iterable[Mapping[str, Any]]) -> str:
-    """Return one line for each part, with its type and size, because a log does not store the parts."""
+    """Return one line for each image, audio or file, with its type and size, for the log."""
     return "\n".join(
         f"[{part.get('type') or next(iter(part), 'part')}: {len(json.dumps(part)):,} characters of JSON]"
         for part in parts
@@ -94,8 +94,8 @@ def describe_parts(parts: Iterable[Mapping[str, Any]]) -> str:
 class TextPiece:
     """The next piece of a reply's text.
 
-    A first piece can arrive although the previous reply had no last piece. Then the stream of that reply
-    broke, the model was asked again, and the new text replaces the old.
+    If a stream breaks, the model is asked again, and a new first piece arrives. The new text replaces the old
+    text.
     """
 
     text: str
@@ -105,7 +105,7 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The numbers of tokens that the endpoint counted for one reply; None where it gives no number."""
+    """The token counts of the endpoint for one reply. A count that the endpoint does not send is None."""
 
     read: int | None = None
     written: int | None = None
@@ -113,7 +113,10 @@ class Tokens:
 
 
 def sum_tokens(counted: Iterable[Tokens]) -> Tokens:
-    """Return the sums over several replies; None where the endpoint gives no number."""
+    """Return the token counts, summed over several replies.
+
+    A count that the endpoint does not send is None.
+    """
     tokens = tuple(counted)
     return Tokens(
         _sum(reply.read for reply in tokens),
@@ -129,10 +132,10 @@ def _sum(counts: Iterable[int | None]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer of a model. `stop_word` is the API's own word for why the answer ended.
+    """One reply of a model. `stop_word` is the API's own word for why the reply ended.
 
-    `refused` is the endpoint's error message if it could not read a call of the model. That call is then
-    missing from `calls`. `refused_call` holds the call if the message quotes it.
+    If the endpoint could not parse a tool call, `refused` is the endpoint's error message, and `calls` does
+    not contain this call. `refused_call` holds the call if the message quotes it.
     """
 
     text: str = ""
@@ -150,12 +153,12 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """What a model is asked: the conversation, the tools it may call, and settings for its answer.
+    """A request to a model: the conversation, the tools that the model may call, and settings.
 
     `is_serial` asks for at most one call in a reply. `is_strict` asks the server to enforce the tool
     definitions, if the API supports that. `answer_schema` is a JSON Schema for the answer's text: a closed
     object that requires all its fields. `sampling` may contain `temperature`, `top_p`, `max_tokens` and
-    `seed`. `extra_body` holds fields for one provider; they are merged into the finished body.
+    `seed`. `extra_body` holds fields for one provider, which are merged into the finished body.
     """
 
     model: str

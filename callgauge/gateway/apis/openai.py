@@ -2,10 +2,10 @@
 
 Chat Completions: https://platform.openai.com/docs/api-reference/chat and …/chat-streaming. Servers differ.
 Tool calls may lack an `index`; then their ids are compared. Arguments may be an object. A stream may end
-after its finish reason without `[DONE]`. Token counts may be in the last choice instead of after it.
+after the finish reason without `[DONE]`. Token counts may be in the last choice or after it.
 
 Responses: https://platform.openai.com/docs/api-reference/responses and …/responses-streaming. The server
-stores nothing (`store: false`), so reasoning items are sent back with their encrypted content.
+stores nothing (`store: false`), so requests contain the earlier reasoning items with their encrypted content.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def _write_chat_message(message: ChatMessage) -> dict[str, Any]:
 
 
 def _write_content(message: ChatMessage, text_type: str) -> str | list[dict[str, Any]]:
-    """Return the content of a message: its text, or a list if the message has other parts."""
+    """Return the content of a message: a string, or a list if the message contains images or files."""
     if not message.parts:
         return message.text
     texts = [{"type": text_type, "text": message.text}] if message.text else []
@@ -177,7 +177,9 @@ class _ChatParts(ReplyParts):
         )
 
     def _place_of(self, part: _ChatToolCall) -> int:
-        """Return the index of the call that contains this part, or a new index if the part begins a call."""
+        """Return the index of the tool call that a stream's piece belongs to, or a new index if the piece
+        begins a call.
+        """
         if part.index is not None and part.index in self._places:
             return self._places[part.index]
         continues = part.index is None and self.calls and part.id in (None, "", self.calls[-1].id)
@@ -205,7 +207,7 @@ class _ChatParts(ReplyParts):
 
 
 def _join_content(content: Any) -> str:
-    """Return the text of a content: the string itself, or the joined text parts of a list (Mistral)."""
+    """Return the content as one string. Mistral sends a list, whose text parts are joined."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
@@ -364,7 +366,6 @@ class _ResponsesParts(ReplyParts):
         return super().complete()
 
     def _read_reason(self) -> str:
-        """Return why the reply is incomplete; empty when it is complete."""
         details = self.response.incomplete_details
         return (details.reason if details else None) or ""
 

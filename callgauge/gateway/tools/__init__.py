@@ -1,4 +1,4 @@
-"""Define tools and run them: functions with definitions, recorded answers, and the executor."""
+"""Define and run tools: functions with definitions, recorded results, and the executor."""
 
 from callgauge.gateway.tools.executor import Executor, ToolResult
 from callgauge.gateway.tools.functions import tool

@@ -1,4 +1,4 @@
-"""Run the tool of a call, or tell the model why it was not run.
+"""Run the tool of a tool call, or tell the model why the tool was not run.
 
 A function never receives arguments that could not be read, that the tool's policy rejects, or that lost
 meaning in a repair.
@@ -38,10 +38,11 @@ logging.getLogger("callgauge").addHandler(logging.NullHandler())
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The outcome of a call: a `status` of docs/session-log.md, the text for the model, and the time taken.
+    """The outcome of a tool call: a `status` of docs/session-log.md, the text for the model, and the time
+    taken.
 
     `code` is the tool's own word for a rejection. `metadata` is what the tool wrote into its context. `parts`
-    is content that is not text; it is sent to the model unchanged.
+    holds images, audio or files, which are sent to the model unchanged.
     """
 
     status: str
@@ -61,8 +62,8 @@ class Executor:
     """Runs the tools of a toolbox.
 
     `timeout`, in seconds, applies to tools without a timeout of their own. With `tells_warnings`, the result
-    of repaired arguments includes the diagnostics as `[ParseWarning] …`. A function that is not async runs in
-    a thread. After a timeout the thread continues, because Python cannot stop it.
+    of a call with repaired arguments includes the diagnostics as `[ParseWarning] …`. A function that is not
+    async runs in a thread. After a timeout the thread continues, because Python cannot stop it.
     """
 
     def __init__(self, toolbox: Toolbox, *, timeout: float = 30.0, tells_warnings: bool = True) -> None:
@@ -71,7 +72,7 @@ class Executor:
         self.tells_warnings = tells_warnings
 
     async def execute(self, context: ToolContext) -> ToolResult:
-        """Run the call of `context.request`. No action of a model or tool raises an exception."""
+        """Run the tool call of `context.request`. Invalid calls and failing tools raise no exception."""
         request = context.request
         tool = self.toolbox.get(request.tool_name)
         _log_parse(request, tool)
@@ -80,7 +81,7 @@ class Executor:
         return result
 
     def _refuse(self, request: ToolCallRequest, tool: Tool | None) -> ToolResult | None:
-        """Return a result that says why the tool must not be called, or None when it may be called."""
+        """Return a result that says why the tool must not be called, or None if the call is allowed."""
         if tool is None:
             offered = [tool.name for tool in self.toolbox]
             return ToolResult("tool_not_found", describe_unknown_tool(request.tool_name, offered))
@@ -123,7 +124,6 @@ class Executor:
 
 
 def _current_task() -> asyncio.Task[Any] | None:
-    """Return the running task, or None when there is no event loop."""
     try:
         return asyncio.current_task()
     except RuntimeError:
@@ -151,7 +151,7 @@ def _name_error(error: BaseException) -> str:
 
 
 def _write_result(returned: Any) -> str:
-    """Return a result as text: a string unchanged, an empty text for None, everything else as JSON."""
+    """Return a result as text: a string unchanged, '' for None, and any other value as JSON."""
     if returned is None or isinstance(returned, str):
         return returned or ""
     try:
@@ -168,5 +168,4 @@ def _cut(text: str) -> str:
 
 
 def _describe_call(request: ToolCallRequest) -> str:
-    """Return a short line about a call, for the program's own log."""
     return f"{request.tool_name}[{request.tool_call_id}]"

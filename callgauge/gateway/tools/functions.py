@@ -47,9 +47,9 @@ def tool(
     """Make a tool from a function. Can be a decorator, with or without options, or a plain call.
 
     The definition is read from the signature, the type hints and the docstring
-    (`lenient.ToolDefinition.from_function`). It omits a parameter of the type `ToolContext`. Functions that
-    are not async run in a thread, so that they can time out. Raises lenient.ToolDefinitionError for an object
-    without a signature.
+    (`lenient.ToolDefinition.from_function`). The definition omits a parameter of the type `ToolContext`.
+    Functions that are not async run in a thread, so that they can time out. Raises
+    lenient.ToolDefinitionError for an object without a signature.
     """
     if function is None:
         return functools.partial(
@@ -88,7 +88,7 @@ def _make_tool(
 
 
 def _call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """Call a function in its thread. Asyncio cannot pass StopIteration out of a thread, so replace it."""
+    """Call a function in its thread. Replace StopIteration, which asyncio cannot pass out of a thread."""
     try:
         return function(**arguments)
     except (StopIteration, GeneratorExit) as error:
@@ -106,9 +106,9 @@ def _bare_hint(hint: Any) -> Any:
 def _bind(
     function: Callable[..., Any], hints: Mapping[str, Any], arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the arguments for which the function has parameters, converted to its type hints.
+    """Return the arguments for which the function has parameters, converted to the type hints.
 
-    Other arguments of the model are dropped, unless the function takes `**kwargs`.
+    All other arguments are dropped, unless the function takes `**kwargs`.
     """
     declared = inspect.signature(function).parameters.values()
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in declared)
@@ -133,8 +133,8 @@ _UNIONS = (typing.Union, types.UnionType)
 def _read_times(value: Any, hint: Any) -> Any:
     """Return the value with timestamps converted to `datetime` where the hint requires that.
 
-    msgspec reads only RFC 3339, but a definition accepts all of ISO 8601. If the hint also allows text, the
-    text stays.
+    msgspec converts only RFC 3339, but a definition accepts all of ISO 8601. If the hint also allows strings,
+    a string stays.
     """
     hint = _bare_hint(hint)
     if hint is datetime and isinstance(value, str):
@@ -156,8 +156,7 @@ def _read_times(value: Any, hint: Any) -> Any:
 def _convert(value: Any, hint: Any) -> Any:
     """Convert a JSON value to the type of a hint: enumeration members, dates, dataclasses, models.
 
-    If the hint cannot be converted to, the value stays unchanged; the definition has already checked it.
-    Validation errors of pydantic models are raised.
+    A value that cannot be converted stays unchanged. Validation errors of pydantic models are raised.
     """
     refused: list[Exception] = []
 

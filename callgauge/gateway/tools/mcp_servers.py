@@ -1,7 +1,7 @@
-"""Offer the tools of MCP servers, which run as a command or at an address (streamable HTTP).
+"""Offer the tools of MCP servers, which are started by a command or have a URL (streamable HTTP).
 
-Each connection runs in its own task. If a server fails, the conversation continues and the model is told.
-Protocol: https://modelcontextprotocol.io/specification
+If a server fails, the conversation continues and the model is told. Protocol:
+https://modelcontextprotocol.io/specification
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class McpServerError(Exception):
 
 
 class _ServerRejected(ToolRejected):
-    """Raised when a server rejects the arguments; the message is the server's own."""
+    """Raised when a server rejects the arguments. The message comes from the server."""
 
     def __init__(self, message: str) -> None:
         super().__init__("arguments_rejected", message)
@@ -59,8 +59,8 @@ class McpServer:
     """An MCP server: a `command` with arguments, a `url`, or a `program` in this process (an `MCPServer`).
 
     A command runs in `folder`. Its environment contains a few variables of this process (such as PATH and
-    HOME) and those named in `environment`. `key` is sent to a `url` as a bearer token. If two servers have a
-    tool of the same name, `name` is its prefix; the default is the server's own name. The server has
+    HOME) and the variables named in `environment`. `key` is sent to a `url` as a bearer token. If two servers
+    have a tool of the same name, `name` is its prefix; the default is the server's own name. The server has
     `timeout` seconds to start and to list its tools.
     """
 
@@ -79,7 +79,7 @@ class McpServer:
 
     @property
     def label(self) -> str:
-        """Return a name for messages: `name`, the program and first argument, or the host of the URL."""
+        """Return a name for messages: `name`, the program and its first argument, or the host of the URL."""
         if self.url is not None:
             return self.name or urlsplit(self.url).hostname or "at an address"
         named = [Path(word).name for word in self.command if not word.startswith("-")]
@@ -103,9 +103,9 @@ async def open_mcp_servers(
 ) -> AsyncIterator[list[Tool]]:
     """Start or reach the servers, and yield their tools until the block ends.
 
-    A tool name that two servers have, or that is in `taken`, gets its server's name as a prefix. Characters
+    A tool name that two servers have, or that is in `taken`, gets the server's name as a prefix. Characters
     that the models' APIs do not accept in names become `_`. Raises McpServerError when a server cannot be
-    used, or the package mcp is missing.
+    used, or when the package mcp is missing.
     """
     connections = [_Connection(server) for server in servers]
     try:
@@ -139,7 +139,7 @@ def _make_tools(connections: Sequence[_Connection], taken: Collection[str]) -> l
 
 @dataclass(frozen=True, slots=True)
 class _McpTool:
-    """The function behind a tool of a server."""
+    """The function that runs a server's tool."""
 
     connection: _Connection
     name: str
@@ -149,7 +149,9 @@ class _McpTool:
 
 
 class _Connection:
-    """The connection to one server. `declared` holds the tools that it lists, `name` the prefix for them."""
+    """The connection to one server. `declared` holds the server's tools, and `name` the prefix of their
+    names.
+    """
 
     def __init__(self, server: McpServer) -> None:
         self.server = server
@@ -177,7 +179,7 @@ class _Connection:
             raise McpServerError(f"MCP server {self.server.label}: {self._failure}")
 
     async def close(self) -> None:
-        """Close the connection, and end the process of a command."""
+        """Close the connection. If a command started the server, end its process."""
         if self._task is None:
             return
         self._stop.set()
@@ -290,7 +292,7 @@ class _Connection:
         self._last_status = answer.status_code
 
     def _say_status(self) -> str:
-        """Return the HTTP status of a rejected request, which the package mcp does not report."""
+        """Return the HTTP status of a rejected request in brackets, or '' if no request was rejected."""
         status = self._last_status
         if status is None or status < _FIRST_ERROR:
             return ""
@@ -298,7 +300,7 @@ class _Connection:
         return f" (HTTP {status}{wants_key})"
 
     async def _take_message(self, message: Any) -> None:
-        """Take a notification, or an exception for printed output that is not a message."""
+        """Handle a notification of the server, or an exception for printed output that is not a message."""
         if isinstance(message, Exception) and not self._has_rubbish:
             self._has_rubbish = True
             _LOG.warning(
@@ -312,7 +314,6 @@ class _Connection:
 
 
 def _load_mcp() -> Any:
-    """Return the package mcp. Raises McpServerError with the command to install it."""
     try:
         import mcp
     except ModuleNotFoundError:
@@ -330,7 +331,6 @@ def _read_variables(server: McpServer) -> dict[str, str]:
 
 
 async def _list_tools(client: Client) -> list[dict[str, Any]]:
-    """Return the tools of all pages, in the format of the protocol."""
     declared: list[dict[str, Any]] = []
     cursor: str | None = None
     for _ in range(_MOST_PAGES):
@@ -343,7 +343,6 @@ async def _list_tools(client: Client) -> list[dict[str, Any]]:
 
 
 def _explain(error: BaseException, server: McpServer) -> str:
-    """Return why a server cannot be used, in one sentence."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, McpServerError):
@@ -357,7 +356,7 @@ def _explain(error: BaseException, server: McpServer) -> str:
 
 
 def _write_content(result: CallToolResult) -> str:
-    """Return a result as text; other content is described by its kind, type and size."""
+    """Return a tool result as text. Images, audio and files are described by their kind, type and size."""
     parts = [_write_block(block.model_dump(by_alias=True, mode="json")) for block in result.content]
     if not parts and result.structured_content is not None:
         parts.append(json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":")))
@@ -383,7 +382,7 @@ def _name_block(kind: str, address: str | None, mime_type: str | None, encoded: 
 
 
 class _StderrTail:
-    """A file for a server's standard error that keeps only the end."""
+    """A file that keeps only the end of a server's standard error."""
 
     def __init__(self) -> None:
         reading, writing = os.pipe()
@@ -406,7 +405,9 @@ class _StderrTail:
                 self._kept = (self._kept + part)[-_TAIL:]
 
     async def quote(self) -> str:
-        """Return the last lines in brackets, or an empty text. Call it after the server has ended."""
+        """Return the last lines of standard error in brackets, or ''. Call this method only after the server
+        has ended.
+        """
         self.file.close()
         await asyncio.to_thread(self._reader.join, 1.0)
         lines = self._kept.decode("utf-8", "replace").split("\n")

@@ -1,4 +1,4 @@
-"""Tools that answer with recorded results, so that a conversation can be repeated without side effects."""
+"""Tools that return recorded results, so that a conversation can be repeated without side effects."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from lenient import Policy, ToolDefinition
 
 @dataclass(frozen=True, slots=True)
 class RecordedAnswer:
-    """The recorded result of a tool for arguments that contain `when`, or for any arguments without `when`.
+    """The recorded result of a tool.
 
-    `status` is the status of the recorded call: `success`, `tool_rejected` or `execution_failed`.
+    It applies to arguments that contain `when`, or to all arguments if `when` is missing. `status` is the
+    status of the recorded call: `success`, `tool_rejected` or `execution_failed`.
     """
 
     tool: str
@@ -24,7 +25,7 @@ class RecordedAnswer:
 
 
 class NoRecordedAnswerError(Exception):
-    """Raised when no recorded answer fits, which is not the model's fault.
+    """Raised when no recorded result fits the arguments, which is not the model's fault.
 
     The metadata of the result contains `simulated: miss`.
     """
@@ -38,10 +39,10 @@ def recorded_tools(
     takes_lossy: bool = False,
     defaults: Mapping[str, str | None] | None = None,
 ) -> list[Tool]:
-    """Return a tool for each definition, which gives the first recorded answer that fits its arguments.
+    """Return a tool for each definition. The tool returns the first recorded result that fits the arguments.
 
-    `defaults` maps tools to results for arguments that no answer fits. In the metadata of a result,
-    `simulated` is `recorded`, `default`, or `miss` if no result was found.
+    `defaults` maps tools to results for all other arguments. In the metadata of a result, `simulated` is
+    `recorded`, `default`, or `miss` if no result was found.
     """
     by_tool: dict[str, list[RecordedAnswer]] = {}
     for answer in answers:
@@ -58,7 +59,7 @@ def recorded_tools(
 
 
 class _Recorded:
-    """The function behind a tool with recorded answers."""
+    """The function that runs a tool with recorded results."""
 
     def __init__(self, answers: Sequence[RecordedAnswer], default: str | None = None) -> None:
         self.answers = answers
@@ -82,7 +83,7 @@ class _Recorded:
 
 
 def contains(sent: Any, wanted: Any) -> bool:
-    """Return True when a value contains another: all its fields by name, and lists item by item."""
+    """Return True when `sent` contains `wanted`: objects field by field, and lists item by item."""
     if isinstance(wanted, Mapping):
         return isinstance(sent, Mapping) and all(
             name in sent and contains(sent[name], value) for name, value in wanted.items()

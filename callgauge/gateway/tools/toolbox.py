@@ -1,4 +1,4 @@
-"""Define tools: a definition, the function that runs, and the arguments that it accepts."""
+"""Define tools: a definition, the function to run, and the arguments that the tool accepts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ToolRejected(Exception):  # noqa: N818 a tool's word, not a fault of the p
     """Raised by a tool to reject arguments that fit its definition: `raise ToolRejected("limit_out_of_range",
     "…")`.
 
-    `code` is a short word for people and statistics, `message` is the text for the model.
+    `code` is a short word for statistics, `message` is the text for the model.
     """
 
     def __init__(self, code: str, message: str) -> None:
@@ -24,16 +24,16 @@ class ToolRejected(Exception):  # noqa: N818 a tool's word, not a fault of the p
 
 
 class ToolFailed(Exception):  # noqa: N818 as above
-    """Raised by a tool that ran and failed. The model is told only this message."""
+    """Raised by a tool that ran and failed. The model sees only this exception's message."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """What a tool can know about its call, and what the program passes to its tools.
 
-    The executor fills in a parameter with this type; the definition omits it. `request` holds the call as the
-    model sent it and as the parser read it. `environment` is the dict that was given to the executor. What
-    the tool writes into `metadata` becomes part of the result.
+    The executor fills in a parameter with this type, and the definition omits the parameter. `request` holds
+    the call as the model sent it and as the parser read it. `environment` is the dict that was given to the
+    executor. What the tool writes into `metadata` becomes part of the result.
     """
 
     request: ToolCallRequest
@@ -46,10 +46,10 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """A result with content that is not text; a tool can return it instead of a text.
+    """A tool result with images, audio or files. A tool can return it in place of a string.
 
-    `parts` are images, audio or files in the format of the model's API, such as `{"type": "image", "source":
-    {…}}` for Anthropic. They are sent unchanged, after the text.
+    `parts` has the format of the model's API, such as `{"type": "image", "source": {…}}` for Anthropic. The
+    parts are sent unchanged, after the text.
     """
 
     text: str = ""
@@ -63,9 +63,9 @@ ToolRun = Callable[[ToolContext], Awaitable[Any]]
 class Tool:
     """A tool that can be run.
 
-    `policy` defines which diagnostics the tool accepts. `takes_lossy` is True when the tool also runs on
-    arguments that lost meaning in a repair. `timeout` is in seconds; None means the executor's timeout. `run`
-    reads its arguments from `context.request.arguments`.
+    `policy` defines which diagnostics the tool accepts. `takes_lossy` is True when the tool accepts arguments
+    that lost meaning in a repair. `timeout` is in seconds; None means the executor's timeout. `run` must take
+    the arguments from `context.request.arguments`.
     """
 
     definition: ToolDefinition
@@ -80,7 +80,7 @@ class Tool:
 
 
 def make_safe_name(name: str) -> str:
-    """Return a tool name that every API accepts: 64 characters at most; forbidden characters become `_`."""
+    """Return a tool name that every API accepts: at most 64 characters; forbidden characters become `_`."""
     return _NOT_IN_NAMES.sub("_", name)[:_LONGEST_NAME]
 
 
@@ -100,7 +100,7 @@ class Toolbox:
         return Toolbox([*self, *tools])
 
     def get(self, name: str | None) -> Tool | None:
-        """Return the tool of that name, or None."""
+        """Return the tool with the given name, or None."""
         return self._tools.get(name) if name is not None else None
 
     def __iter__(self) -> Iterator[Tool]:

@@ -1,1 +1,1 @@
-"""Rates over days: when rates changed, how much days differ, and which changes persist."""
+"""Rates over days: when rates changed, how much rates vary between days, and which changes persist."""

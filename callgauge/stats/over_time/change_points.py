@@ -3,18 +3,16 @@ have begun.
 
 Binary segmentation proposes the changes. It finds the split that explains the counts best, and then splits
 both halves (Vostrikova 1981). A split is proposed when at most 1 % of random orders of the days have an
-equally good split (a permutation test; Matteson & James 2014). Whole days are shuffled, so the usual
-variation between days is not mistaken for a change.
+equally good split (a permutation test; Matteson & James 2014).
 
-Neighbouring days may be correlated, and then shuffled days lack the slow variation of the real days. So the
-autocorrelation of the days between the proposed changes is estimated and added to the shuffled days (a sieve
-bootstrap; Bühlmann 1997). A proposed change is kept when at most 1 % of these series have an equally clear
-split.
+Neighbouring days may be correlated, and shuffling removes this correlation. So the autocorrelation of the
+days between the proposed changes is estimated and added to the shuffled days (a sieve bootstrap; Bühlmann
+1997). A proposed change is kept when at most 1 % of these series have an equally clear split.
 
-The range of a change is found by test inversion. The range contains every day for which "the change is on
-this day" is not rejected at 5 %. Shuffling the days on each side of that day gives the distribution of the
-statistic under this hypothesis. Only shuffled series in which a change is found are counted, because a range
-is shown only for a found change.
+The range of a change is found by test inversion. The range contains every day for which the hypothesis "the
+change is on this day" is not rejected at 5 %. The distribution of the statistic under this hypothesis comes
+from shuffling the days on each side of that day. Only shuffled series in which a change is found are counted,
+because a range is shown only for a found change.
 """
 
 from __future__ import annotations
@@ -70,9 +68,10 @@ class ChangePoint:
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """Rates of consecutive days and their effective numbers of observations; the last axis holds the days.
+    """Rates of consecutive days and their effective numbers of observations. The last axis of the arrays
+    holds the days.
 
-    The variance of a rate is proportional to 1 / `size`. Further axes before the last hold many series.
+    The variance of a rate is proportional to 1 / `size`. The other axes hold many series.
     """
 
     rate: _Array
@@ -102,7 +101,7 @@ class _Alike:
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """The best split of a part of a series. The split is a change if its `clarity` exceeds `critical`."""
+    """The best split of a section of a series. The split is a change if its `clarity` exceeds `critical`."""
 
     at: int
     p: float
@@ -145,8 +144,7 @@ def _effective_numbers(rate: _Array, n: _Array) -> _Array:
 
     The variance of a day's rate is p(1-p)(1/n + r), where r is the variation between days that the calls do
     not explain. r is estimated by moments from the differences of neighbouring days, on which a change has
-    little effect (von Neumann 1941). If r is large, days with many calls weigh about as much as days with
-    few.
+    little effect (von Neumann 1941).
     """
     has_calls = n > 0
     y, m = rate[has_calls], n[has_calls]
@@ -185,7 +183,9 @@ def _test_best_split(part: _Series, start: int, alike: _Alike, random: np.random
 
 
 def _clarity(part: _Series, gains: _Array) -> _Array:
-    """Return the gain of the best split relative to the variation of the days (Pearson's chi-squared)."""
+    """Return the gain in likelihood from the best split, relative to the variation of the days (Pearson's
+    chi-squared).
+    """
     return np.asarray(gains.max(axis=-1) / np.maximum((part.noise**2).sum(axis=-1), _TINY))
 
 
@@ -195,7 +195,7 @@ def _range_of_days(
     """Return the first and the last day on which the change may have begun.
 
     The statistic of a day says how much worse a split on this day explains the counts than the best split.
-    Critical values are simulated for some days and interpolated for the others.
+    Critical values are simulated for some days and interpolated for the remaining days.
     """
     gains = _likelihood_gains(part)
     best, end = split.at - start - SHORTEST, len(gains) - 1
@@ -222,7 +222,8 @@ def _critical_value(
 ) -> float:
     """Return the 95 % quantile of the statistic of the true day, for a change at `place`.
 
-    Only series in which the change is found are counted, or all series if the change is hardly ever found.
+    Only series in which the change is found are counted. If the change is hardly ever found, all series are
+    counted.
     """
     shuffled = _shuffle_days(part, (place + SHORTEST,), alike, _RANGE_SHUFFLES, random)
     gains = _likelihood_gains(shuffled)
@@ -237,9 +238,9 @@ def _shuffle_days(
     """Return `draws` random series: the days of `part`, shuffled between the cuts, with added
     autocorrelation.
 
-    Each series gets its own autocorrelation, drawn at random within its uncertainty. The days of a series are
-    a first-order autoregression plus independent noise from the calls, which is an ARMA(1, 1) process. Such
-    days vary more slowly than a pure autoregression with the same lag-1 correlation (Granger & Morris 1976).
+    Each series gets its own autocorrelation, drawn at random within the uncertainty of the estimate. A series
+    is the sum of a first-order autoregression and independent noise from the calls, which is an ARMA(1, 1)
+    process (Granger & Morris 1976).
     """
     days = part.rate.size
     edges = [0, *cuts, days]
@@ -266,8 +267,8 @@ def _shuffle_days(
 def _estimate_autocorrelation(series: _Series, days: Sequence[int]) -> _Alike:
     """Return the correlation of neighbouring days, after subtracting the rate between the changes at `days`.
 
-    The lag-1 estimate is too small, above all with many fitted rates and few days (Kendall 1954). The
-    coefficients of the correction come from a simulation of the best split.
+    The lag-1 estimate is too small, above all with many fitted rates and few days (Kendall 1954). It is
+    corrected with coefficients from a simulation of the best split.
     """
     edges = [0, *days, series.rate.size]
     noise = np.concatenate([series[start:end].noise for start, end in pairwise(edges)])

@@ -1,4 +1,4 @@
-"""Estimates how large a change of a rate must be for nightly runs to find it, given a store's traffic."""
+"""Estimates which change of a rate the nightly tests can find, given a store's traffic."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _RISES = np.geomspace(0.002, 0.9, 120)  # the rises that are tried
 def find_visible_changes(
     series: DailySeries, places: Sequence[int], tests: int
 ) -> tuple[float | None, float | None]:
-    """Return the smallest rises that a night and a week are likely to show: the medians over some series.
+    """Return the smallest rises of a rate that the tests of one night and of one week are likely to find.
 
-    A rise is a share: 0.06 is 6 points. A rise is None if the sessions are too few to show any rise. `tests`
-    is the number of tests in a night.
+    The results are medians over some series. A rise is a share: 0.06 is 6 points. A rise is None if the
+    sessions are too few to show any rise. `tests` is the number of tests in a night.
     """
     sizes = [[find_visible_change(series, place, days, tests) for place in places] for days in (NIGHT, WEEK)]
     night, week = (median(size if size is not None else inf for size in row) if row else inf for row in sizes)
@@ -52,8 +52,8 @@ def find_visible_changes(
 def find_visible_change(series: DailySeries, place: int, days: int, tests: int) -> float | None:
     """Return the smallest rise that is likely to be found in the first `days` days of the rise.
 
-    Return None if there is no such rise. These days are assumed to have the traffic of the newest 28 days,
-    and the same variation between sessions and days.
+    Return None if no rise is likely to be found. These days are assumed to have the traffic of the newest 28
+    days, and the same variation between sessions and days.
     """
     counts = series.counts[place, :, -BEFORE:].astype(float)
     k, n = counts.sum(axis=-1)

@@ -7,11 +7,10 @@ not explain reduces the effective numbers of observations of both rates. The var
 spans together (the ratio estimator with days as clusters; Cochran 1977, chapter 6), with degrees of freedom
 by Satterthwaite (1946).
 
-While a change is open, the series of the change is not tested, and the baseline remains the days before the
-change. The change is over when the newest 7 days no longer differ from the baseline and are nearer to the
-baseline than to the changed rate. The days of a past change are left out of windows and baselines. After 42
-days, the changed rate becomes the usual rate. docs/statistics.md has the simulated false alarms and the
-power.
+While a change is open, its series is not tested, and the baseline remains the days before the change. The
+change ends when the newest 7 days no longer differ from the baseline and are nearer to the baseline than to
+the changed rate. The days of a past change are left out of windows and baselines. After 42 days, the changed
+rate becomes the usual rate. docs/statistics.md has the simulated false alarms and the power.
 """
 
 from __future__ import annotations
@@ -63,8 +62,8 @@ class DailySeries:
     """Counts of several series on consecutive days.
 
     `counts` holds k and n by random group of sessions, of shape (series, 2, days, GROUPS). `sessions` is the
-    number of sessions, of shape (series, days). `tables` holds for each series the number of its table. The
-    rates of a table share one estimate of the intra-session correlation.
+    number of sessions, of shape (series, days). `tables` holds a table number for each series. The rates of
+    series with the same number share one estimate of the intra-session correlation.
     """
 
     counts: np.ndarray[Any, Any]
@@ -81,8 +80,8 @@ class DailySeries:
     ) -> DailySeries:
         """Return the series from entries in any order.
 
-        `shape` holds the numbers of series and of days. `entries` holds arrays of series, day, group, k and
-        n. `sessions` holds arrays of series, day and number of sessions.
+        `shape` holds the number of series and the number of days. `entries` holds arrays of series, day,
+        group, k and n. `sessions` holds arrays of series, day and number of sessions.
         """
         series, days, groups, k, n = entries
         # float32 is exact for integers up to 16 million.
@@ -112,8 +111,8 @@ class WindowChange:
 
     `found` is the night that found the change, with the corrected p-value `q`. `since` is the most likely
     first day of the change. `baseline` holds the earlier days that the change is compared with. `back` is the
-    first of the newest days on which the rate was back at the baseline. `over` is the night that showed that
-    the rate was back. `back` and `over` are None while the change is open.
+    first of the newest days on which the rate had returned to the baseline. `over` is the night that showed
+    this return. `back` and `over` are None while the change is open.
     """
 
     series: int
@@ -126,7 +125,7 @@ class WindowChange:
     over: int | None = None
 
     def list_days(self, newest: int) -> list[int]:
-        """Return the days of the change up to the day `newest`."""
+        """Return the days of the change, until the day `newest` at the latest."""
         return list(range(self.since, newest + 1 if self.back is None else self.back))
 
 
@@ -142,7 +141,8 @@ class Walk:
 def choose_first_night(newest: int) -> int:
     """Return the night from which to follow changes up to the night `newest` (`date.toordinal` numbers).
 
-    The result stays the same for four weeks, so that a change keeps its first day from night to night.
+    The result stays the same for four weeks, so that the first day of a change does not differ from night to
+    night.
     """
     return newest - _NIGHTS - newest % _STEP
 
@@ -150,7 +150,7 @@ def choose_first_night(newest: int) -> int:
 def follow_changes(series: DailySeries, first_night: int) -> Walk:
     """Return the changes that the nights from `first_night` on find, in order.
 
-    The number of a night is the number of its newest day.
+    A night has the number of its newest day.
     """
     state = _CountedDays.read(series)
     open_changes: dict[int, WindowChange] = {}
@@ -179,7 +179,7 @@ class _CountedDays:
     `summed` holds k and n by group, summed over the days before each day, of shape (series, 2, days + 1,
     GROUPS). `daily` holds k and n of each day, of shape (series, 2, days). `sessions` and `observed` are sums
     over the days before each day: the number of sessions, and the number of days with an observation.
-    `is_clear` has the shape (series, days) and says which days count.
+    `is_clear` has the shape (series, days) and says which days are counted.
     """
 
     summed: Floats
@@ -249,8 +249,8 @@ def _sum_before(values: np.ndarray[Any, Any]) -> Floats:
 class DaySpread:
     """The variation between the days of a span, for many rows.
 
-    `seen` is the variance of the span's rate, estimated from its days. `weights` is the sum of the squared
-    shares of the days. `days` is the number of days with an observation.
+    `seen` is the variance of the span's rate, estimated from the days of the span. `weights` is the sum of
+    the squared shares of the days. `days` is the number of days with an observation.
     """
 
     seen: Floats
@@ -270,7 +270,9 @@ class DaySpread:
 
 @dataclass(frozen=True, slots=True)
 class _Spans:
-    """One span of days for each of many rows: estimates of the rates over sessions, and the day variation."""
+    """One span of days for each of many rows: estimates of the rates over sessions, and the variation between
+    days.
+    """
 
     estimates: RateArrays
     spread: DaySpread
@@ -305,7 +307,7 @@ def _widen(now: _Spans, before: _Spans) -> tuple[RateArrays, RateArrays]:
 
 
 def _widen_one(span: _Spans, of_a_day: Floats, freedom: Floats) -> RateArrays:
-    """Return estimates with the variance of a day added.
+    """Return estimates to which the variance of a day is added.
 
     `of_a_day` is this variance divided by the variance of an observation.
     """
@@ -403,7 +405,7 @@ def _find_first_day(state: _CountedDays, place: int, start: int, night: int, *, 
 def _end_changes(
     state: _CountedDays, open_changes: dict[int, WindowChange], night: int
 ) -> list[tuple[int, WindowChange]]:
-    """Return the open changes that end on a night, because the rate is back or has become the usual rate."""
+    """Return the changes that end on a night, because the rate has returned or has become the usual rate."""
     ended = [(place, change) for place, change in open_changes.items() if night - change.since >= STANDS]
     usual = {place for place, _ in ended}
     later = [change for place, change in open_changes.items() if place not in usual and night > change.found]
@@ -493,11 +495,11 @@ def measure_change(counts: Floats, before: Sequence[int], now: Sequence[int]) ->
 def locate_change(
     whole: Floats, parts: Sequence[Floats], before: Sequence[int], now: Sequence[int]
 ) -> tuple[int, bool] | None:
-    """Return which part of a series changed, and whether the rest did not change.
+    """Return the part of a series (such as one model) that changed, and whether the rest of the series did
+    not change.
 
-    Return None if no part differs. `whole`, and each part, holds k and n, of shape (2, days, GROUPS). The
-    change of each part is compared with the change of the rest. Holm's correction (1979) covers all parts,
-    which may be values of several dimensions.
+    Return None if no part differs from the rest. `whole` and each part hold k and n, of shape (2, days,
+    GROUPS). Holm's correction (1979) covers all parts, which may be values of several dimensions.
     """
     rose = measure_change(whole, before, now).difference
     measured_places, quads = [], []

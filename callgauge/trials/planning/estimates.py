@@ -39,7 +39,7 @@ _MOST_PROBES = 6  # A probe asks a model without declared capabilities at most t
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The past turns of one model in a store: their means, and the rate that corresponds to the trial
+    """The past turns of one model in a store: means per turn, and the rate that corresponds to the trial
     measure.
 
     `replies`, `calls` and `written` are means: replies per turn, tool calls per turn with a tool call, and
@@ -70,9 +70,10 @@ class CatalogSize:
 
 @dataclass(frozen=True, slots=True)
 class ArmEstimate:
-    """The estimate for all trials of one variant. `read` and `written` are expected tokens; `cost` is in USD.
+    """The estimate for all trials of one variant.
 
-    `most_tokens` and `most_cost` are the upper limits. They are None when the model has no `max_tokens`.
+    `read` and `written` are expected tokens. `cost` is in USD. `most_tokens` and `most_cost` are the upper
+    limits, or None when the model has no `max_tokens`.
     """
 
     arm: str
@@ -88,7 +89,7 @@ class ArmEstimate:
 
 @dataclass(frozen=True, slots=True)
 class TasksNeeded:
-    """The number of tasks that a run needs to detect the smallest difference of interest.
+    """The number of tasks that a trial run needs to detect the smallest difference of interest.
 
     `tasks` is None when data is missing. Then `basis` says which data is missing. Otherwise `basis` says
     where the number comes from. `rate` is the expected rate.
@@ -101,9 +102,9 @@ class TasksNeeded:
 
 @dataclass(frozen=True, slots=True)
 class RunEstimate:
-    """The estimate for a whole run. `probes` is the maximum number of probe requests.
+    """The estimate for a whole trial run. `probes` is the maximum number of probe requests.
 
-    `notes` holds warnings to read before the run.
+    `notes` holds warnings to read before the trial run.
     """
 
     tasks: int
@@ -128,19 +129,19 @@ class RunEstimate:
 
     @property
     def cost(self) -> float | None:
-        """The expected cost in USD. None when the model of a variant has no price."""
+        """The expected cost in USD, or None when a model has no price."""
         return _add(arm.cost for arm in self.arms)
 
     @property
     def most_cost(self) -> float | None:
-        """The maximum cost in USD. None when the maximum of a variant is unknown."""
+        """The maximum cost in USD, or None when the maximum of a variant is unknown."""
         return _add(arm.most_cost for arm in self.arms)
 
 
 def estimate_run(
     plan: Plan, tasks: Sequence[Task], histories: Mapping[str, History] | None = None
 ) -> RunEstimate:
-    """Return the estimate for a plan. `histories` maps a model's name in the plan to the model's history."""
+    """Return the estimate for a plan. `histories` maps the name of each model in the plan to its history."""
     by_model = histories or {}
     arms = tuple(_estimate_arm(plan, arm, tasks, by_model.get(arm.model)) for arm in plan.arms)
     probed_models = {
@@ -215,7 +216,7 @@ def _estimate_arm(plan: Plan, arm: TrialArm, tasks: Sequence[Task], history: His
 
 
 def _count_base(plan: Plan, arm: TrialArm, task: Task) -> tuple[int, bool]:
-    """Return the tokens of a request apart from its messages, and whether the request offers tools."""
+    """Return the tokens of a request without its messages, and whether the request offers tools."""
     catalog = plan.definitions.get(arm.definitions or "") or ToolCatalog()
     offered = offered_tools(task, catalog)
     prompt = plan.prompts[arm.prompt].text if arm.prompt is not None else ""
@@ -256,7 +257,6 @@ def _mean_result(task: Task) -> float:
 
 
 def _sum_read(first: float, replies: float, growth: float) -> float:
-    """Return the tokens that a model reads in one trial. Each request repeats all earlier messages."""
     return replies * first + growth * replies * (replies - 1) / 2
 
 

@@ -24,7 +24,9 @@ class PlanError(CheckedFileError):
 
 @dataclass(frozen=True, slots=True)
 class MeasurePlan:
-    """The measures of a run, fixed before the run starts. The expected values are used only for planning."""
+    """The measures of a trial run, fixed before the first trial. The expected values are used only for
+    planning.
+    """
 
     primary: Annotated[MeasureName, MEASURES, f"What decides: one of {', '.join(MEASURES.words)}."]
     smallest: Annotated[
@@ -67,7 +69,7 @@ class MeasurePlan:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The limits of a run. The run stops at the first limit that it reaches. None means no limit."""
+    """The limits of a trial run. The run stops at the first limit that it reaches. None means no limit."""
 
     cost: Annotated[float | None, ABOVE_ZERO, "USD; needs a price for every model."] = None
     tokens: Annotated[int | None, Number(1, is_whole=True), "Tokens read and written, over all variants."] = (
@@ -78,9 +80,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class EndpointPlan:
-    """A model server. `key_variable` is the name of the environment variable with the API key. A plan
-    contains no keys.
-    """
+    """A model server. `key_variable` is the name of the environment variable that contains the API key."""
 
     name: str
     wire: str
@@ -115,7 +115,9 @@ class TokenPrice:
 
 @dataclass(frozen=True, slots=True)
 class ModelPlan:
-    """A model with its name at the endpoint. The keys of `body` override the keys of each request."""
+    """A model and the name that the endpoint uses for the model. The keys of `body` override the keys of each
+    request.
+    """
 
     name: str
     endpoint: str
@@ -128,7 +130,7 @@ class ModelPlan:
 
 @dataclass(frozen=True, slots=True)
 class PromptPlan:
-    """A system prompt with its id in the logs."""
+    """A system prompt, with the id that the logs use for the prompt."""
 
     key: str
     text: str
@@ -138,7 +140,7 @@ class PromptPlan:
 
 @dataclass(frozen=True, slots=True)
 class ToolSource:
-    """The source of a tool's results: `recorded` answers, a Python `function`, or an MCP `server`."""
+    """Where a tool's results come from: `recorded` results, a Python `function`, or an MCP `server`."""
 
     kind: Literal["recorded", "function", "server"]
     target: str | None = None
@@ -157,7 +159,10 @@ class ServerPlan:
 
 @dataclass(frozen=True, slots=True)
 class TrialArm:
-    """One of the variants that a run compares. `name` is unique in the plan and safe as a folder name."""
+    """One of the variants that a trial run compares.
+
+    `name` is unique in the plan and safe as a folder name.
+    """
 
     name: str
     model: str
@@ -203,7 +208,5 @@ class Plan:
 
     @property
     def reference(self) -> TrialArm:
-        """The variant that all other variants are compared with. By default this is the first variant of the
-        plan.
-        """
+        """The variant that all other variants are compared with: by default the first variant of the plan."""
         return next((arm for arm in self.arms if arm.name == self.measure.reference), self.arms[0])

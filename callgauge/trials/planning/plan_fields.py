@@ -1,4 +1,6 @@
-"""Declares the keys of a plan with their values and descriptions, for the reader and the JSON Schema."""
+"""Declares the keys of a plan with their allowed values and descriptions. The plan's reader and the JSON
+Schema use them.
+"""
 
 from __future__ import annotations
 

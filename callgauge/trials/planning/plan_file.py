@@ -37,8 +37,8 @@ _OF_SHARES = ("refused", "mended", "right", "turn_ok")
 def read_plan(path: str | Path, today: date | None = None) -> Plan:
     """Return the plan of a TOML file. Paths in the plan are relative to the folder of the file.
 
-    A model without a price gets the built-in list price of the day `today`. The task file itself is not read.
-    Raises PlanError, which lists all mistakes.
+    A model without a price gets the built-in list price of the day `today`. The task file is not read. Raises
+    PlanError, which lists all mistakes.
     """
     reading = _PlanReading(Path(path), today or datetime.now(UTC).date())
     plan = reading.read()
@@ -48,8 +48,6 @@ def read_plan(path: str | Path, today: date | None = None) -> Plan:
 
 
 class _PlanReading(TomlReading):
-    """Reads one plan, and collects its mistakes."""
-
     def __init__(self, path: Path, today: date) -> None:
         super().__init__(path, "a plan, a TOML file as docs/trials.md shows it")
         self.today = today
@@ -59,7 +57,6 @@ class _PlanReading(TomlReading):
         return None if plan_table is None else self._make_plan(plan_table)
 
     def _make_plan(self, plan_table: Mapping[str, Any]) -> Plan | None:
-        """Return the plan. Return None if the plan has mistakes or contradictions."""
         tables: dict[str, Mapping[str, Any]] = {part: plan_table.get(part) or {} for part in _NAMED}
         for part in ("endpoints", "models"):
             if (
@@ -179,7 +176,6 @@ class _PlanReading(TomlReading):
         return TokenPrice(price.input, price.output, price.cached_input, source)
 
     def _read_arms(self, plan_table: Mapping[str, Any], tables: Mapping[str, Any]) -> tuple[TrialArm, ...]:
-        """Return the variants. Return () if a table that the variants need could not be read."""
         run, arms = plan_table.get("run") or {}, plan_table.get("arms")
         if arms is None or not {"compensations", "accept", "template"} <= run.keys():
             return ()

@@ -19,11 +19,11 @@ def is_reserved_name(name: str) -> bool:
 
 
 def make_file_stem(name: str) -> str:
-    """Return a file name without extension for any text. Different texts get different names.
+    """Return a file name without extension for any string. Different strings get different names.
 
-    A short text of lower-case letters, digits, `.`, `_` and `-` stays unchanged. For any other text the name
-    is the readable characters of the text, `~` and a hash. The hash separates texts that a file system may
-    confuse, such as `A` and `a`.
+    A short string of lower-case letters, digits, `.`, `_` and `-` stays unchanged. For any other string, the
+    name is the readable characters of the string, `~` and a hash. The hash separates strings that a file
+    system may confuse, such as `A` and `a`.
     """
     if _PLAIN.fullmatch(name) and not is_reserved_name(name):
         return name

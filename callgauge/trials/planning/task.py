@@ -29,13 +29,12 @@ class ExpectedCall:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The conditions under which a trial is right. Each condition must hold. A value that is None or empty
-    sets no condition.
+    """The conditions that a successful trial must meet. A field that is None or empty sets no condition.
 
     If `allows_more` is True, the model may make more tool calls than `calls` lists. If `is_loose` is True,
-    texts are compared as in BFCL, without case, spaces and punctuation. `check` is the name `module:name` of
-    a Python function, which gets the task and the turn. The function returns True, False, or a sentence about
-    the mistake.
+    strings are compared without case, spaces and punctuation, as in BFCL. `check` is the name `module:name`
+    of a Python function, which gets the task and the turn. The function returns True, False, or a sentence
+    about the mistake.
     """
 
     calls: tuple[ExpectedCall, ...] = ()
@@ -52,13 +51,13 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task. `messages` are the conversation before the first request. The last message is a user message
+    """One task. `messages` is the conversation before the first request. The last message is a user message
     or a tool result.
 
     `tools` holds the names of the tools that the task offers. None means all tools of the variant.
     `definitions` are the task's own tools, which replace tools of the same name in the variant. Tasks with
-    the same `group` are not statistically independent. `suggested` is a result that may be right. A person
-    must confirm this result, because no trial checks it.
+    the same `group` are not statistically independent. `suggested` is a result that may be correct, which a
+    person must confirm. No trial checks it.
     """
 
     id: str

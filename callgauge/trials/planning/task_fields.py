@@ -1,4 +1,6 @@
-"""Declares the keys of a task with their values and descriptions, for the reader and the JSON Schema."""
+"""Declares the keys of a task with their allowed values and descriptions. The task reader and the JSON Schema
+use them.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,7 @@ class _CallChoice:
 
 @dataclass(frozen=True, slots=True)
 class _Messages:
-    """The conversation before the first request: a text, or messages in OpenAI's chat format."""
+    """The conversation before the first request: a string, or messages in OpenAI's chat format."""
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         if isinstance(value, str):
@@ -82,7 +84,7 @@ class _Messages:
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """The text of a message: a string, or a list of text parts."""
+    """The content of a message: a string, or a list of text parts."""
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
         if value is None or isinstance(value, str):

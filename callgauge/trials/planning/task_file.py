@@ -1,6 +1,6 @@
 """Reads and writes task files. One error lists every mistake in a file.
 
-Callgauge's own task files are JSON Lines. `foreign_tasks` reads the files of other tools.
+Callgauge's own task files are JSON Lines. `foreign_tasks` reads the files of other evaluation programs.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _NEXT_STEP = "write one task a line, as docs/trials.md shows it"
 def read_tasks(path: str | Path, form: str | None = None) -> tuple[Task, ...]:
     """Return the tasks of a file, in order. Raises TaskError, which lists all mistakes.
 
-    `form` is `callgauge` (JSON Lines) or one of FOREIGN_FORMATS. If `form` is None, the content of the file
-    decides.
+    `form` is `callgauge` (JSON Lines) or one of FOREIGN_FORMATS. If `form` is None, the format is found from
+    the file's content.
     """
     return tuple(task for _, task in read_numbered_tasks(Path(path), form))
 

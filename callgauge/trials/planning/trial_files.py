@@ -31,8 +31,8 @@ def read_plan_and_tasks(path: str | Path, today: date | None = None) -> tuple[Pl
 
 
 def offered_tools(task: Task, catalog: ToolCatalog) -> ToolCatalog:
-    """Return the tools that a task offers in a variant. The task's definitions override those of the
-    variant.
+    """Return the tools that a task offers in a variant. The task's definitions override the variant's
+    definitions.
     """
     both = catalog.overlay(ToolCatalog.load(list(task.definitions))) if task.definitions else catalog
     if task.tools is None:

@@ -1,1 +1,1 @@
-"""Reads and writes the folder of a trial run, and decides whether a trial is right."""
+"""Reads and writes the folder of a trial run, and decides whether a trial succeeded."""

@@ -1,4 +1,4 @@
-"""Runs users' check functions in a separate process. Kills the process when a check takes too long."""
+"""Runs users' check functions in a separate process, and kills the process when a check takes too long."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ _START_SECONDS = 60.0
 
 
 class CheckProcess:
-    """A process that runs checks. The first check starts the process. If it has ended, the next check starts
-    a new one.
+    """A process that runs checks. It starts with the first check, and again if it has ended.
 
     Modules of checks are imported from `folder` first. Thread-safe.
     """
@@ -29,9 +28,10 @@ class CheckProcess:
         self._lock = threading.Lock()
 
     def ask(self, question: str, named: str, *arguments: Any, seconds: float) -> Result:
-        """Return the result of a check. Return None and the reason when the check has no result.
+        """Return the result of a check. If the check has no result, return None and the reason.
 
-        `named` is the name of the check function, or the pattern. After `seconds` the check is killed.
+        `named` is the name of the check function, or the regular expression. After `seconds` the check is
+        killed.
         """
         try:
             request = pickle.dumps((question, named, *arguments))
@@ -51,7 +51,7 @@ class CheckProcess:
         return result
 
     def close(self) -> None:
-        """End the process if it runs."""
+        """End the process if it is running."""
         with self._lock:
             self._end()
 
@@ -68,7 +68,6 @@ class CheckProcess:
         return self._process
 
     def _end(self) -> int | None:
-        """Kill the process and return its exit code."""
         process, self._process = self._process, None
         if process is None:
             return None
@@ -80,7 +79,7 @@ class CheckProcess:
 def _exchange(process: subprocess.Popen[bytes], request: bytes | None, seconds: float) -> bytes:
     """Send a request, if there is one, and return the answer. Raises TimeoutError, OSError, EOFError.
 
-    A timer kills the process after `seconds`, so that this process does not wait forever.
+    A timer kills the process after `seconds`.
     """
     is_late = threading.Event()
 

@@ -1,7 +1,8 @@
-"""Runs users' check functions and patterns in a separate process, because they may raise, hang or exit.
+"""Runs users' check functions and regular expressions in a separate process, because they may raise, hang or
+exit.
 
-`check_process` starts this process. Standard input and output carry pickles. Eight bytes before each pickle
-contain its length.
+`check_process` starts this process. Standard input and output carry pickles. The length of each pickle
+precedes it in eight bytes.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def read_frame(stream: IO[bytes]) -> bytes:
 
 
 def find_pattern(pattern: str, text: str) -> Result:
-    """Return whether a regular expression is found in a text."""
+    """Return whether a string matches a regular expression anywhere."""
     return (True, None) if re.search(pattern, text) else (False, f"the answer does not match {pattern}")
 
 
@@ -53,7 +54,9 @@ def find_function(named: str) -> Result:
 
 
 def call_check(named: str, task: Any, turn: Any) -> Result:
-    """Return the result of the function `module:name` for a turn. Return None if the result is not usable."""
+    """Return the result of the check function `module:name` for a turn. Return None if it is not True, False
+    or a sentence.
+    """
     module, _, name = named.partition(":")
     verdict = getattr(importlib.import_module(module), name)(task, turn)
     if inspect.iscoroutine(verdict):

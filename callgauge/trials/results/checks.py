@@ -1,9 +1,8 @@
-"""Checks whether a trial is right, by comparing the trial's turn with the task's expectation.
+"""Checks whether a trial succeeded, by comparing the trial's turn with the task's expected result.
 
 Arguments are compared by the rules of BFCL. Source: `ast_checker.py` of the Berkeley Function-Calling
-Leaderboard (ShishirPatil/gorilla). docs/trials.md lists the differences. Texts must be equal unless
-`is_loose` is True. Numbers are compared by value. A null argument counts as left out. Objects may contain
-objects.
+Leaderboard (ShishirPatil/gorilla). docs/trials.md lists the differences. Strings must be equal unless
+`is_loose` is True. Numbers are compared by value. A null argument counts as left out. Objects may be nested.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ _IGNORED = re.compile(r"[ ,./\-_*^]")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Says whether a trial is right, and why not. `ok` is None when the task expects nothing, or when a check
-    failed to run.
+    """Says whether a trial succeeded, and if not, why. `ok` is None when the task expects nothing, or when a
+    check failed to run.
     """
 
     ok: bool | None
@@ -48,7 +47,7 @@ def check_turn(
     """Return whether a turn meets its task's expectation. Never raises.
 
     Modules of check functions are imported from `folder` first (default: the working folder). The functions
-    run in a separate process for at most `seconds` each. This function waits until the checks end.
+    run in a separate process for at most `seconds` each. This function blocks until the checks end.
     """
     expect = task.expect
     if expect is None:
@@ -114,7 +113,9 @@ def _find_wrong_calls(expect: Expectation, calls: Sequence[CallResult]) -> Itera
 
 
 def _find_misfit(wanted: ExpectedCall, call: CallResult, expect: Expectation) -> str | None:
-    """Return as a clause how a tool call differs from the expected tool call. Return None when they match."""
+    """Return how a tool call differs from the expected tool call, as a clause. Return None when
+    they match.
+    """
     request = call.read.request
     if request.tool_name != wanted.tool:
         return f"{request.tool_name} is called"
@@ -132,9 +133,9 @@ def _find_misfit(wanted: ExpectedCall, call: CallResult, expect: Expectation) ->
 
 
 def _match(fits: Sequence[Sequence[bool]], calls: int) -> list[int | None]:
-    """Return for each expected tool call the position of its own matching tool call, or None for no match.
+    """Return for each expected tool call the position of its own matching tool call, or None if none matches.
 
-    Augmenting paths find the largest number of matches.
+    As many calls as possible are matched.
     """
     owner: list[int | None] = [None] * calls
 
@@ -199,7 +200,7 @@ def _end_processes() -> None:
 def _find_difference(
     sent: Mapping[str, Any], accepted: Mapping[str, Sequence[Any]], *, is_loose: bool
 ) -> str | None:
-    """Return as a clause the first difference between arguments and accepted values. Return None if there is
+    """Return the first difference between arguments and accepted values, as a clause. Return None if there is
     none.
     """
     for name, values in accepted.items():
@@ -232,7 +233,9 @@ def _is_same(sent: Any, wanted: Any, is_loose: bool) -> bool:
 
 
 def _is_same_object(sent: Mapping[str, Any], wanted: Mapping[str, Any], is_loose: bool) -> bool:
-    """Return True for equal objects. Also return True when `wanted` lists each field's value as accepted."""
+    """Return True for equal objects. If `wanted` lists accepted values for each field, return True if every
+    field matches.
+    """
     if sent.keys() == wanted.keys() and all(_is_same(sent[name], wanted[name], is_loose) for name in sent):
         return True
     if not all(isinstance(values, list) and values for values in wanted.values()):
@@ -241,7 +244,7 @@ def _is_same_object(sent: Mapping[str, Any], wanted: Mapping[str, Any], is_loose
 
 
 def _is_same_time(sent: str, wanted: str) -> bool:
-    """Return True when two timestamps are the same moment. A `wanted` without an offset is in UTC."""
+    """Return True when two timestamps are the same moment. If `wanted` has no offset, it is in UTC."""
     time, other = read_timestamp(sent) if is_timestamp(sent) else None, read_timestamp(wanted)
     if other is not None and other.tzinfo is None:
         other = other.replace(tzinfo=UTC)

@@ -1,6 +1,4 @@
-"""Computes the outcome of a trial: the counts of its turn. Ingest computes the same counts from the trial's
-log.
-"""
+"""Computes the outcome of a trial: the counts of the trial's turn."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ def outcome_of(
     """Return the outcome of a finished trial for ledger.jsonl.
 
     If the turn has no reply, the outcome has the status `no_reply`, and `why` contains the reason. Such a
-    trial is not measured. A conversation that became too long for the model counts against the model
+    trial is not measured. A conversation that became too long for the model counts as an error of the model
     (`prompt_limit`). `knows_writer` is False when the server may have rewritten the arguments of native tool
     calls. Then `mended` is None.
     """
@@ -62,8 +60,8 @@ def has_native_calls(turn: Turn) -> bool:
 
 
 def lacks_reply(turn: Turn) -> bool:
-    """Return True for a turn that ended because the endpoint sent no reply. The endpoint may have sent
-    earlier replies.
+    """Return True if the turn ended because the endpoint sent no reply. The endpoint may have sent earlier
+    replies.
     """
     return turn.failure is not None and turn.failure.trouble is not Trouble.LIMIT
 
@@ -76,7 +74,7 @@ def is_refused(call: CallResult) -> bool:
 def is_mended(call: CallResult) -> bool:
     """Return True when the arguments of a tool call were repaired or coerced.
 
-    Repairs do not count when the API has rewritten the arguments, because the model's text is not known.
+    Return False when the API has rewritten the arguments.
     """
     outcome = call.read.request.outcome
     if call.read.call.source is CallSource.RESERIALISED:

@@ -16,7 +16,9 @@ NO_REPLY = "no_reply"
 
 
 class FolderError(Exception):
-    """Raised when a run's folder cannot be read or written. The message names the file and the next step."""
+    """Raised when the folder of a trial run cannot be read or written. The message names the file and the
+    next step.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class TrialOutcome:
     `status` is the status of the turn. It is `no_reply` when the endpoint sent no reply; such a trial is not
     measured. `calls` includes attempts that could not be parsed. `refused` counts tool calls with a syntax or
     schema error. `mended` counts the coerced or repaired tool calls. It is None if the server may have
-    rewritten the arguments. `misses` counts the tool results without a matching recorded answer. `right` is
+    rewritten the arguments. `misses` counts the tool results without a matching recorded result. `right` is
     the verdict of the task's checks, or None without a verdict. `cost` is in USD, or None if the model has no
     price. `milliseconds` is the wall time.
     """
@@ -56,9 +58,8 @@ class ArmLook:
 
     `low` and `high` are the repeated confidence interval at this analysis. `statistic` and `boundary` are in
     units of z. `tasks` is the number of tasks that the variant and the reference have finished. `planned` is
-    the number of tasks in the run. `missing` is the number of trials without a reply in the variant and the
-    reference. `run` is the run's name in the lock. Ingest rejects a line of `looks.jsonl` without a name
-    (`ingest.formats.trial_run`).
+    the number of tasks in the trial run. `missing` is the number of trials without a reply in the variant and
+    the reference. `run` is the trial run's name in `lock.json`; ingest rejects a line without it.
     """
 
     look: int
@@ -78,7 +79,7 @@ class ArmLook:
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """The paths of the files of a run. This class reads and writes no files."""
+    """The paths of the files of a trial run."""
 
     root: Path
     plan: Path = field(init=False)
@@ -112,14 +113,16 @@ Line = TypeVar("Line", TrialOutcome, ArmLook)
 def read_ledger(path: Path) -> tuple[TrialOutcome, ...]:
     """Return the outcomes in ledger.jsonl, in file order. Return () when there is no file.
 
-    Skips lines that are not an outcome, such as a line that a killed process wrote only in part. The package
-    `running` restores such lines from the session logs.
+    A line that is not an outcome is skipped, such as a line that a killed process wrote only in part.
     """
     return _read_lines(path, TrialOutcome)
 
 
 def read_looks(path: Path) -> tuple[ArmLook, ...]:
-    """Return the results of a run's interim analyses, in file order. Return () when there is no file."""
+    """Return the results of the trial run's interim analyses, in file order.
+
+    Return () when there is no file.
+    """
     return _read_lines(path, ArmLook)
 
 
@@ -158,7 +161,10 @@ def _make_line(values: Any, kind: type[Line]) -> Line | None:
 
 
 def read_lock(folder: RunFolder) -> dict[str, Any] | None:
-    """Return the object in `lock.json`. Return None if the folder has no run. Raises FolderError."""
+    """Return the object in `lock.json`.
+
+    Return None if the folder contains no trial run. Raises FolderError.
+    """
     try:
         lock = orjson.loads(folder.lock.read_bytes())
     except FileNotFoundError:

@@ -1,1 +1,1 @@
-"""Runs the trials of a plan within its budget, and continues unfinished runs."""
+"""Runs the trials of a plan within its budget, and continues unfinished trial runs."""

@@ -1,4 +1,4 @@
-"""Locks the folder of a run, so that only one process at a time runs its trials."""
+"""Locks the folder of a trial run, so that only one process at a time writes to it."""
 
 from __future__ import annotations
 

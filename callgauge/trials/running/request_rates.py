@@ -9,7 +9,7 @@ _BURST = 1 / 6  # A bucket holds the units of ten seconds.
 
 
 class Clock:
-    """Tells the time and waits. Tests use a clock that they control."""
+    """A clock that can wait. Tests use a clock that they control."""
 
     def now(self) -> float:
         """Return the seconds since a fixed moment."""
@@ -21,11 +21,10 @@ class Clock:
 
 
 class RateBucket:
-    """A token bucket that limits the units per minute. The bucket fills evenly and holds the units of ten
+    """A token bucket that limits the units per minute. The bucket fills evenly, and holds the units of ten
     seconds.
 
-    A request for more units than the bucket holds waits until the bucket is full. The level is negative
-    afterwards.
+    A request for more units waits until the bucket is full. Afterwards the level is negative.
     """
 
     def __init__(self, per_minute: float, clock: Clock) -> None:
@@ -48,7 +47,7 @@ class RateBucket:
             self._level -= units
 
     def correct(self, units: float) -> None:
-        """Correct an estimate that was wrong: take more units. If `units` is negative, give units back."""
+        """Take `units` more because an estimate was too low. If `units` is negative, give units back."""
         self._level = min(self._most, self._level - units)
 
     def _fill(self) -> None:
@@ -58,7 +57,7 @@ class RateBucket:
 
 
 class EndpointRates:
-    """The token buckets of one endpoint, and the endpoint's ratio of tokens to bytes."""
+    """The token buckets of one endpoint, and how many tokens a byte of a request has on average."""
 
     def __init__(
         self, requests_per_minute: float | None, tokens_per_minute: float | None, clock: Clock

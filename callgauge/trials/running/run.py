@@ -1,4 +1,4 @@
-"""Runs the trials of a plan until there is a verdict. Continues a run that was stopped."""
+"""Runs the trials of a plan until there is a verdict. Continues a stopped trial run."""
 
 from __future__ import annotations
 
@@ -76,7 +76,10 @@ _MOST_SILENT = 5  # After this many trials in a row without a reply, the variant
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """The progress of a run. `seconds_left` is None at the beginning. `told` is a message of one line."""
+    """The progress of a trial run.
+
+    `seconds_left` is None at the beginning. `told` is a message of one line.
+    """
 
     trials: int
     planned_trials: int
@@ -90,8 +93,9 @@ class RunProgress:
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """The end of a run. `sentence` is the reason for the end. `stopped_arms` maps each stopped variant to a
-    reason.
+    """The end of a trial run.
+
+    `sentence` is the reason. `stopped_arms` maps each stopped variant to a reason.
     """
 
     reason: EndReason
@@ -148,11 +152,11 @@ async def run_trial(
     clock: Clock | None = None,
     opened: OpenEndpoint = open_endpoint,
 ) -> RunEnd:
-    """Run the trials of a plan that have not run yet. Return how the run ended.
+    """Run the unfinished trials of a plan. Return how the trial run ended.
 
     `limit` is the maximum number of tasks in this process. `stop` is called before each trial. After `stop`
     has returned True, no further trial begins. Raises RunError, RunChangedError and FolderError only before
-    the first request. The result contains later problems.
+    the first request. Later problems are in the result.
     """
     with hold_folder(folder):
         plan = await add_listed_definitions(plan)
@@ -177,7 +181,7 @@ async def probe_models(
 
 @dataclass(slots=True)
 class _RunUnderWay:
-    """A run in progress: its files, its finished trials, and the trials that remain."""
+    """A trial run in progress: its files, the finished trials, and the remaining trials."""
 
     plan: Plan
     tasks: Sequence[Task]
@@ -259,7 +263,10 @@ class _RunUnderWay:
             self._room[name] = asyncio.Semaphore(endpoint.concurrency)
 
     def _open_folder(self) -> None:
-        """Start the run, or read the state of an earlier process. Raises RunChangedError, FolderError."""
+        """Start the trial run, or read the state of an earlier process.
+
+        Raises RunChangedError, FolderError.
+        """
         before = read_lock(self.folder)
         lock = make_lock(self.plan, self.tasks, self.folder.root.name if before is None else before["run"])
         if before is not None:
@@ -280,7 +287,7 @@ class _RunUnderWay:
     def _read_looks(self) -> None:
         """Read the earlier interim analyses.
 
-        Drops analyses that were not stored completely, and a final analysis that withheld a verdict.
+        Ignore analyses that were stored only in part, and a final analysis that withheld a verdict.
         """
         looks = list(read_looks(self.folder.looks))
         last = [arm_look for arm_look in looks if arm_look.look == len(self.design.look_at)]
@@ -292,7 +299,7 @@ class _RunUnderWay:
         self.looks = looks
 
     def _read_outcomes(self) -> None:
-        """Read the finished trials from their logs. Trials without a reply run again."""
+        """Read the finished trials from their logs. Trials without a reply are repeated."""
         ledger = {
             (outcome.arm, outcome.task, outcome.repeat): outcome
             for outcome in read_ledger(self.folder.ledger)
@@ -344,7 +351,7 @@ class _RunUnderWay:
     def _find_end(
         self, block: TaskBlock, left: Sequence[tuple[str, int]], begun: int
     ) -> tuple[EndReason, str] | None:
-        """Return why the run must end before the next block. Return None if the block may begin."""
+        """Return why the trial run must end before the next task. Return None if the next task may begin."""
         if (end := self._find_trouble()) is not None:
             return end
         if not self._others():
@@ -369,7 +376,6 @@ class _RunUnderWay:
         return None
 
     def _conclude(self) -> tuple[EndReason, str]:
-        """Return how the run ended, after all possible trials have run."""
         if not self.stopped_arms:
             is_whole = len(self.outcomes) == len(self.ordered) * len(self._arms) * self.plan.run.repeats
             return "done", "all trials are finished" if is_whole else "every variant is decided"
@@ -381,11 +387,16 @@ class _RunUnderWay:
         return {arm_look.arm for arm_look in self.looks if arm_look.decision in ENDS}
 
     def _active(self) -> set[str]:
-        """Return the variants that still run. The reference runs as long as another variant does."""
+        """Return the variants that still have trials. The reference is included while another variant has
+        trials.
+        """
         return self._arms.keys() - self._decided() - self.stopped_arms.keys() if self._others() else set()
 
     def _others(self) -> set[str]:
-        """Return the variants without a verdict. Exclude the reference unless it is the only variant."""
+        """Return the variants without a verdict.
+
+        The reference is included only if there is no other variant.
+        """
         others = set(self.design.others) or {self.design.reference}
         return others - self._decided()
 
@@ -436,8 +447,8 @@ class _RunUnderWay:
             self._tell(self.files.secrets.hide(f"{arm} is stopped: {sentence}"))
 
     async def _end_trials(self, *, cancel: bool = True) -> None:
-        """Wait for the running trials. If `cancel` is True and this run is cancelled, cancel the trials
-        first.
+        """Wait for the trials in progress. If `cancel` is True and the trial run is cancelled, cancel the
+        trials first.
         """
         running = asyncio.current_task()
         if cancel and running is not None and running.cancelling():
@@ -467,7 +478,9 @@ class _RunUnderWay:
             save_probe(self.files, self.folder.probes, self.name, self.plan, name, probe, self.privacy)
 
     def _first_request(self, arm_name: str, task_id: str) -> Amount:
-        """Return the maximum tokens and cost of a trial's first request, estimated from its size."""
+        """Return the maximum tokens and cost of a trial's first request, estimated from the
+        request's size.
+        """
         arm, task = self._arms[arm_name], self._by_id[task_id]
         model, prompt = self.plan.models[arm.model], self.plan.prompts.get(arm.prompt or "")
         tools = [definition.to_anthropic() for definition in list_definitions(self.plan, arm, task)]
@@ -479,7 +492,7 @@ class _RunUnderWay:
     # --- looks and progress -------------------------------------------------------------------------
 
     async def _look(self, number: int) -> None:
-        """Make an interim analysis. A variant with a verdict gets no more trials."""
+        """Make an interim analysis. Variants with a verdict get no more trials."""
         await self._end_trials(cancel=False)
         is_last = number == len(self.design.look_at)
         if (
@@ -506,7 +519,6 @@ class _RunUnderWay:
             self._tell(f"interim analysis {number} after {arm_look.tasks:,} tasks: {arm_look.arm} {word}")
 
     def _count_tasks(self) -> int:
-        """Return the number of tasks that have no trial left to run."""
         active = self._active()
         open_tasks = {
             block.task

@@ -1,5 +1,5 @@
-"""Finds the folder of a run, and writes the run's files. Secrets are removed. A kill or a full disk damages
-no file.
+"""Finds the folder of a trial run, and writes its files without secrets. A kill or a full disk damages no
+file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class KnownSecrets:
         self._bytes = [text.encode("utf-8", "surrogatepass") for text in self._texts]
 
     def hide(self, text: str) -> str:
-        """Return a text with the secrets replaced."""
+        """Return a string with the secrets replaced."""
         for secret in self._texts:
             text = text.replace(secret, HIDDEN)
         return text
@@ -83,7 +83,7 @@ def _spellings(value: str) -> Iterable[str]:
 
 
 class RunError(Exception):
-    """Raised when a run cannot begin. The message says why and what to do."""
+    """Raised when a trial run cannot begin. The message gives the reason and the next step."""
 
 
 def ignore_write(_step: str) -> None:
@@ -93,7 +93,7 @@ def ignore_write(_step: str) -> None:
 class RunFiles:
     """Writes lines and files, with known secrets replaced.
 
-    `on_write` gets the name of each lasting write before the write happens. Tests kill the process in this
+    `on_write` is called with the name of each write before the write happens. Tests kill the process in this
     callback.
     """
 
@@ -136,7 +136,7 @@ def drop_half_line(path: Path) -> None:
 
 @contextmanager
 def explain_full_disk(path: Path) -> Iterator[None]:
-    """Raise FolderError for a file system error, with advice."""
+    """Raise FolderError, with advice, because the file system reported an error."""
     try:
         yield
     except OSError as error:
@@ -148,7 +148,7 @@ def explain_full_disk(path: Path) -> Iterator[None]:
 
 
 def make_place(out: Path) -> None:
-    """Create the folder that contains the runs. Raises RunError."""
+    """Create the folder that contains the folders of trial runs. Raises RunError."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -158,10 +158,10 @@ def make_place(out: Path) -> None:
 
 
 def find_folder(plan: Plan, out: Path, *, is_new: bool = False) -> Path:
-    """Return the folder of a plan's run. Return `out` if it contains a run, else the plan's newest run folder
+    """Return the folder of a plan's trial run: `out` if it contains a run, else the plan's newest run folder
     in `out`.
 
-    If there is no such run, or `is_new` is True, return a new path in `out`. Raises FolderError.
+    If there is no such folder, or `is_new` is True, return a new path in `out`. Raises FolderError.
     """
     if not is_new and RunFolder(out).lock.exists():
         return out

@@ -1,6 +1,7 @@
-"""The lock of a run (`lock.json`). A run continues only with the plan and the tasks with which it began.
+"""Reads and writes `lock.json`, the plan and the tasks of a trial run.
 
-Each block of trials is one task with all variants. So a slow hour or a stop affects all variants equally.
+A trial run continues only with the same plan and tasks. Each block of trials is one task with all variants,
+so a slow hour affects all variants equally.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _HASHED = {"tasks": "the tasks", "prompts": "the prompt", "definitions": "the de
 
 
 class RunChangedError(RunError):
-    """Raised when the plan has changed since the run began. `differences` lists the changes."""
+    """Raised when the plan has changed since the trial run began. `differences` lists the changes."""
 
     def __init__(self, folder: RunFolder, differences: Sequence[str]) -> None:
         shown = list(differences[:_MOST_TOLD])
@@ -47,7 +48,7 @@ class RunChangedError(RunError):
 
 
 def make_lock(plan: Plan, tasks: Sequence[Task], run: str) -> dict[str, Any]:
-    """Return the object of `lock.json` for a new run."""
+    """Return the object of `lock.json` for a new trial run."""
     design = make_design(plan, tasks)
     return {
         "callgauge_trial": 1,
@@ -95,7 +96,7 @@ def write_lock(lock: Mapping[str, Any]) -> bytes:
 
 
 def find_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return a sentence for each difference between a run's lock and the lock of the current plan."""
+    """Return a sentence for each difference between the stored plan and the current plan."""
     old, new = dict(_flatten(before)), dict(_flatten(orjson.loads(write_lock(now))))
     differences = []
     for name in sorted(old.keys() | new.keys()):
@@ -125,8 +126,8 @@ def _show(value: Any) -> str:
 
 
 def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each leaf of a nested object with the leaf's path. An item of a list has its `name` in the
-    path.
+    """Yield each leaf of a nested object with its path. In a list of named items, the path contains the
+    item's `name`.
     """
     for name, item in value.items():
         path = f"{prefix}{name}"
@@ -174,15 +175,15 @@ class TaskBlock:
 
 
 def order_tasks(ids: Sequence[str], seed: int) -> list[str]:
-    """Return the task ids in a seeded random order. The order in the file does not matter."""
+    """Return the task ids in a seeded random order, which does not depend on the given order."""
     ordered = sorted(ids)
     random.Random(f"tasks {seed}").shuffle(ordered)  # noqa: S311 no secret
     return ordered
 
 
 def make_blocks(plan: Plan, ordered: Sequence[str]) -> Iterator[TaskBlock]:
-    """Yield a block for each task, numbered from 1. The seed and the task decide the order of the block's
-    trials.
+    """Yield a block for each task, numbered from 1. The order of the block's trials depends on the seed and
+    the task.
     """
     for number, task in enumerate(ordered, 1):
         trials = [(arm.name, repeat) for repeat in range(plan.run.repeats) for arm in plan.arms]

@@ -1,7 +1,7 @@
-"""Counts what a run has spent and may still cost, and applies the plan's limits.
+"""Counts the cost of a trial run, and applies the plan's limits.
 
-Each request is recorded with its maximum cost before the request is sent, and with its real cost afterwards.
-If the process is killed during a request, the maximum counts. A continued run keeps all earlier costs.
+The maximum cost of a request is recorded before the request is sent, and the real cost afterwards. If the
+process is killed during a request, the maximum counts. A continued trial run keeps all earlier costs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BYTES_A_TOKEN = 4
 
 
 class Amount(NamedTuple):
-    """Money in USD, and the number of tokens that were read and written."""
+    """Money in USD, and the numbers of input and output tokens."""
 
     cost: float = 0.0
     tokens: float = 0.0
@@ -60,7 +60,7 @@ class TrialAccount:
 
 @dataclass(slots=True)
 class Spending:
-    """The spending of a run, stored in the file `path`. The method `begin` reads the costs of earlier
+    """The spending of a trial run, stored in the file `path`. The method `begin` reads the costs of earlier
     processes.
     """
 
@@ -77,7 +77,7 @@ class Spending:
     _numbers: count[int] = field(default_factory=lambda: count(1))
 
     def begin(self) -> None:
-        """Read the earlier costs, and record that this process begins. Raises FolderError."""
+        """Read the earlier costs, and record the start of this process. Raises FolderError."""
         drop_half_line(self.path)
         lines = list(_read_lines(self.path))
         self.spent, self.earlier_seconds = _sum_spent(lines), _sum_seconds(lines)
@@ -87,7 +87,7 @@ class Spending:
 
     @property
     def seconds(self) -> float:
-        """The duration of the run so far in seconds, including earlier processes."""
+        """The duration of the trial run so far in seconds, including earlier processes."""
         return self.earlier_seconds + self.clock.now() - self._began
 
     def open_trial(self, arm: str, first: Amount) -> TrialAccount:
@@ -108,7 +108,7 @@ class Spending:
         return first.at_least(self._dearest.get(arm, Amount()))
 
     def begin_request(self, account: TrialAccount, worst: Amount) -> str:
-        """Record a request before it is sent. Return the id of the request. Raises FolderError."""
+        """Record a request before it is sent. Return an id for `end_request`. Raises FolderError."""
         request = f"{self._process}.{next(self._numbers)}"
         account.in_flight = worst
         self._write({"request": request, "worst": worst._asdict()})
@@ -152,8 +152,8 @@ class Spending:
 
 
 def read_spent(path: Path) -> Amount:
-    """Return the amount in a run's spending file. A request without a recorded end counts with its
-    maximum.
+    """Return the amount in the spending file. A request without a recorded end counts with the
+    maximum cost.
     """
     return _sum_spent(_read_lines(path))
 
@@ -186,7 +186,7 @@ def _sum_spent(lines: Iterable[dict[str, Any]]) -> Amount:
 
 
 def _sum_seconds(lines: Iterable[dict[str, Any]]) -> float:
-    """Return the total duration of all processes. The last time that a process recorded counts as its end."""
+    """Return the total duration of all processes, each from the first to the last recorded time."""
     total = latest = 0.0
     for line in lines:
         if "begin" in line:
@@ -203,7 +203,7 @@ def worst_amount(read: float, most_written: float, price: TokenPrice | None) -> 
 
 @dataclass(slots=True)
 class TrialMeter:
-    """Reserves and books the cost of the requests of one conversation, for `Endpoint.share`."""
+    """Reserves and books the cost of one conversation's requests, for `Endpoint.share`."""
 
     spending: Spending
     account: TrialAccount
@@ -225,8 +225,8 @@ class TrialMeter:
         self._request = self.spending.begin_request(self.account, worst)
 
     def book(self, reply: Reply) -> None:
-        """Book the tokens that the endpoint reported. If the endpoint reports none, book an estimate from the
-        texts.
+        """Book the token counts of the endpoint. If they are missing, book an estimate from the size of the
+        messages.
         """
         tokens = reply.tokens
         size = len(reply.text) + sum(len(call.raw) for call in reply.calls)
@@ -236,7 +236,7 @@ class TrialMeter:
         self._end(Amount(cost, read + written), tokens.read)
 
     def fail(self, *, is_charged: bool) -> None:
-        """Book the maximum cost if the endpoint may charge the failed request. Otherwise book nothing."""
+        """Book the maximum cost if the provider may charge for the failed request. Otherwise book nothing."""
         self._end(self.account.in_flight if is_charged else Amount(), None)
 
     def _end(self, true: Amount, read: int | None) -> None:

@@ -27,7 +27,7 @@ _STOPPING = frozenset((401, 403, 404))
 
 @dataclass(frozen=True, slots=True)
 class ArmTrial:
-    """One trial of a run, with the data of the run that the trial needs."""
+    """One trial of a trial run, with all data that the trial needs."""
 
     plan: Plan
     arm: TrialArm
@@ -38,12 +38,12 @@ class ArmTrial:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """The key of the trial, unique within a run: variant, task, repeat."""
+        """The key of the trial, unique within a trial run: variant, task, number of the repeat."""
         return (self.arm.name, self.task.id, self.repeat)
 
     @property
     def path(self) -> Path:
-        """The session log of this trial."""
+        """The path of this trial's session log."""
         return session_path(self.folder, *self.key)
 
 
@@ -53,15 +53,17 @@ def session_path(folder: RunFolder, arm: str, task: str, repeat: int) -> Path:
 
 
 class ArmStoppedError(Exception):
-    """Raised when all trials of a variant would fail: an API key, a model name or a URL is wrong."""
+    """Raised when all trials of a variant would fail, because an API key, a model name or a URL is
+    invalid.
+    """
 
 
 async def run_one(
     trial: ArmTrial, endpoint: Endpoint, probe: Probe | None, privacy: LogPrivacy
 ) -> tuple[TrialOutcome, TrialLog]:
-    """Run one trial. Return the outcome and the log, which is not written yet.
+    """Run one trial. Return the outcome and the unwritten log.
 
-    Raises ArmStoppedError, and the errors of opening the tools.
+    Raises ArmStoppedError, and errors from opening the tools.
     """
     plan, arm, task = trial.plan, trial.arm, trial.task
     model, prompt = plan.models[arm.model], plan.prompts.get(arm.prompt or "")
@@ -123,7 +125,7 @@ async def run_one(
 
 
 async def _check(trial: ArmTrial, turn: Turn) -> Verdict:
-    """Return the verdict of the task's checks. Checks in a separate process are awaited in a thread."""
+    """Return the verdict of the task's checks. Wait in a thread for checks in a separate process."""
     task, folder = trial.task, trial.plan.path.parent
     if task.expect is None or lacks_reply(turn):
         return Verdict(None)
@@ -133,12 +135,12 @@ async def _check(trial: ArmTrial, turn: Turn) -> Verdict:
 
 
 def _own_prompt(task: Task) -> str:
-    """Return the task's own system messages, which apply when the variant has no prompt."""
+    """Return the task's own system messages, which are used when the variant has no prompt."""
     return "\n\n".join(message.text for message in task.messages if message.role == "system")
 
 
 def _find_stop(trial: ArmTrial, turn: Turn) -> str | None:
-    """Return in one sentence why every further trial of this variant would fail. Return None if they may
+    """Return a sentence that says why every further trial of this variant would fail. Return None if they may
     work.
     """
     failure = turn.failure

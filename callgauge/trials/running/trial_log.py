@@ -1,7 +1,7 @@
-"""The session logs of a run: one log for each trial, and `probes.jsonl` for the probes of the models.
+"""The session logs of a trial run: one log for each trial, and `probes.jsonl` for the probes of the models.
 
-The log of a trial stays in memory until the trial has ended. So the folder never contains half a
-conversation, which could be neither measured nor continued. A run probes each model once.
+The log of a trial stays in memory until the trial has ended. So the folder never contains an incomplete
+conversation.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ FULL_QUESTIONS = 5  # A full probe asks this many questions about the JSON fallb
 
 
 class LogPrivacy(Protocol):
-    """Removes private data from the files of a run, except API keys, which are removed elsewhere."""
+    """Removes private data from the files of a trial run. API keys are removed elsewhere."""
 
     def clean_server_text(self, text: str) -> str:
-        """Remove texts that look like secrets from a server's message. Return the message."""
+        """Return a server's message without strings that look like secrets."""
         ...
 
     def clean_text(self, text: str) -> str:
-        """Remove private data from a text of the run. Return the text."""
+        """Return a string without private data."""
         ...
 
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:
-        """Remove private data from an event of a session log. Return the event."""
+        """Return an event of a session log without private data."""
         ...
 
 
@@ -78,7 +78,7 @@ class TrialLog(SessionLog):
 
 
 def read_saved_outcome(path: Path) -> TrialOutcome | None:
-    """Return the outcome at the end of a trial's log. Return None if the log has no outcome."""
+    """Return the outcome at the end of a trial's log. Return None if the log contains no outcome."""
     try:
         last = path.read_bytes().splitlines()[-1]
         outcome = orjson.loads(last)["meta"]["outcome"]

@@ -1,8 +1,7 @@
-"""The tools of a trial: recorded answers, Python functions and MCP servers.
+"""The tools of a trial: recorded results, Python functions and MCP servers.
 
-Tool calls are checked against the variant's definitions. Every trial opens its own MCP servers, because data
-or a login that a trial leaves in a server would affect the next trial. A server at a URL keeps its state
-between trials.
+Every trial starts its own MCP servers, because data or a login that a trial leaves in a server would affect
+the next trial. A server at a URL keeps its state between trials.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ async def open_tools(plan: Plan, arm: TrialArm, task: Task) -> AsyncIterator[Too
 
 
 async def add_listed_definitions(plan: Plan) -> Plan:
-    """Return the plan. Variants without definitions get the definitions that the plan's MCP servers list.
+    """Return the plan, in which variants without definitions get the definitions of the plan's MCP servers.
 
     Raises ToolSourceError.
     """
@@ -76,8 +75,8 @@ async def add_listed_definitions(plan: Plan) -> Plan:
 
 
 def list_definitions(plan: Plan, arm: TrialArm, task: Task) -> tuple[ToolDefinition, ...]:
-    """Return the definitions that a task offers in a variant. The task's definitions override those of the
-    variant.
+    """Return the definitions that a task offers in a variant. The task's definitions override the variant's
+    definitions.
     """
     return tuple(offered_tools(task, plan.definitions.get(arm.definitions or "") or ToolCatalog()))
 
@@ -90,7 +89,7 @@ def check_functions(plan: Plan) -> None:
 
 
 def find_function(tool_name: str, target: str, folder: Path) -> Any:
-    """Return the function `module:name`. Search the plan's folder, too. Raises ToolSourceError."""
+    """Return the function `module:name`. The plan's folder is searched, too. Raises ToolSourceError."""
     module, _, name = target.partition(":")
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
@@ -160,9 +159,9 @@ async def open_server_tools(
 
 
 async def add_server_definitions(plan: Plan) -> Plan:
-    """Return the plan. Variants without definitions get the definitions that the plan's MCP servers list.
+    """Return the plan, in which variants without definitions get the definitions of the plan's MCP servers.
 
-    If a tool of the plan names a server, the server is opened once. Raises McpServerError.
+    Raises McpServerError.
     """
     names = [name for name in plan.tools if _server_of(plan, name) is not None]
     if not names or all(arm.definitions is not None for arm in plan.arms):
@@ -180,7 +179,7 @@ async def add_server_definitions(plan: Plan) -> Plan:
 
 
 async def _open(stack: AsyncExitStack, plan: Plan, names: Sequence[str]) -> dict[str, list[Tool]]:
-    """Open each server separately. So no tool is renamed when two servers have a tool of the same name."""
+    """Open each server separately, so that tools of the same name are not renamed."""
     return {
         name: await stack.enter_async_context(open_mcp_servers([_make_server(plan, plan.servers[name])]))
         for name in names

@@ -1,1 +1,1 @@
-"""Judges the results of a run: interim analyses, verdicts, the report and the gate."""
+"""Judges the results of a trial run: interim analyses, verdicts, the report and the gate."""

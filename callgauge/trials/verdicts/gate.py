@@ -3,7 +3,7 @@
 `no-worse=0.02` tests the primary measure with a margin of 2 points. `no-worse:right=0.02` tests the measure
 `right`. A variant passes when its confidence interval excludes a loss of the margin or more
 (non-inferiority). It fails when the whole interval is worse than the reference. Otherwise there is not enough
-data. The intervals are valid even if the run stopped early.
+data. The intervals are valid even if the trial run stopped early.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Margin:
 
 @dataclass(frozen=True, slots=True)
 class ArmGate:
-    """The gate's verdict on one variant. `low` and `high` are the interval of variant − reference that
-    decides.
+    """The gate's verdict on one variant.
 
-    `more` is the number of additional tasks that a verdict needs, or None when this number is unknown.
+    `low` and `high` are the interval of variant − reference from which the verdict follows. `more` is the
+    number of additional tasks that a verdict needs, or None when this number is unknown.
     """
 
     arm: str
@@ -58,7 +58,7 @@ class ArmGate:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """The gate's verdict on a run, which is the worst verdict of its variants."""
+    """The gate's verdict on a trial run, which is the worst verdict of the run's variants."""
 
     measure: MeasureName
     margin: float
@@ -76,7 +76,7 @@ class GateResult:
 
     @property
     def exit_code(self) -> int:
-        """0 for not worse, 5 for worse, 6 for not enough data."""
+        """The exit code: 0 for not worse, 5 for worse, 6 for not enough data."""
         return EXIT_CODES[self.verdict]
 
 
@@ -92,10 +92,10 @@ def read_gate(text: str) -> Margin:
 def judge_gate(
     design: TrialDesign, outcomes: Sequence[TrialOutcome], looks: Sequence[ArmLook], margin: Margin
 ) -> GateResult:
-    """Return the gate's verdict on every variant of a run, which may still be running.
+    """Return the gate's verdict on every variant of a trial run, which may be unfinished.
 
-    `looks` holds the interim analyses of the run. For each variant, the probability of a false pass is alpha.
-    For all variants together, the probability of a false "worse" is alpha.
+    `looks` holds the interim analyses. For each variant, the probability of a false pass is alpha. For all
+    variants together, the probability of a false "worse" is alpha.
     """
     name = margin.measure or design.primary
     counts = count_tasks(outcomes, MEASURES[name])

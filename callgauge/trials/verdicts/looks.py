@@ -1,8 +1,8 @@
-"""Makes the interim analyses of a run, and ends variants that have a verdict.
+"""Makes the interim analyses of a trial run, and ends variants that have a verdict.
 
 An analysis compares a variant with the reference over the tasks that the two have finished. It uses the mean
 difference per task, over all repeats of the task. The boundaries of `stats.sequential` keep the planned error
-rate. They depend on the real number of tasks at each analysis. Only the primary measure decides.
+rate. They depend on the real number of tasks at each analysis. Verdicts depend only on the primary measure.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _OPTIMISM = 1.2816  # The z value of an 80 % interval.
 
 @dataclass(frozen=True, slots=True)
 class TrialDesign:
-    """The design of a run, from which verdicts are computed. The lock stores the design.
+    """The design of a trial run, from which verdicts are computed.
 
     `arms` holds the names of all variants, including the reference. `planned` is the number of tasks.
     `look_at` holds the numbers of finished tasks at which the interim analyses happen. `groups` maps a task
@@ -68,7 +68,7 @@ class TrialDesign:
 
 
 def plan_looks(planned: int, looks: int) -> tuple[int, ...]:
-    """Return the numbers of finished tasks at which a run is analysed.
+    """Return the numbers of finished tasks at which a trial run is analysed.
 
     They are evenly spaced, and the last analysis is after all tasks.
     """
@@ -76,7 +76,7 @@ def plan_looks(planned: int, looks: int) -> tuple[int, ...]:
 
 
 def make_design(plan: Plan, tasks: Sequence[Task]) -> TrialDesign:
-    """Return the design of a run from its plan and tasks."""
+    """Return the design of a trial run from the plan and the tasks."""
     return TrialDesign(
         plan.measure.primary,
         plan.measure.smallest,
@@ -91,9 +91,7 @@ def make_design(plan: Plan, tasks: Sequence[Task]) -> TrialDesign:
 
 
 def planned_boundaries(design: TrialDesign) -> tuple[float, ...]:
-    """Return the boundary of each analysis in units of z, if every task is finished. The lock stores these
-    boundaries.
-    """
+    """Return the boundary of each analysis in units of z, if every task is finished."""
     if not design.look_at:
         return ()
     return find_boundaries(design.look_at, design.planned, design.arm_alpha, is_last=True)
@@ -109,8 +107,8 @@ def look(
 ) -> tuple[ArmLook, ...]:
     """Return the results of analysis `number` (from 1) for every variant that no earlier analysis has ended.
 
-    `outcomes` are the outcomes of all finished trials. `earlier` holds the results of all earlier analyses.
-    The last analysis has the number `len(design.look_at)`. It uses the rest of alpha, and Holm's correction
+    `outcomes` holds the outcomes of all finished trials. `earlier` holds the results of all earlier analyses.
+    The last analysis has the number `len(design.look_at)`. It uses the remaining alpha, and Holm's correction
     for several variants. It never returns "go on".
     """
     measure = MEASURES[design.primary]
@@ -140,7 +138,6 @@ def _open_look(design: TrialDesign, number: int, arm: str, at: str) -> ArmLook:
 def _look_at_arm(
     design: TrialDesign, pairs: PairedTasks, earlier: Sequence[ArmLook], empty: ArmLook, *, is_last: bool
 ) -> ArmLook:
-    """Return the analysis of one variant, tested at the variant's share of alpha."""
     mean = pairs.mean
     if mean is None:
         decision: Decision = "not decided" if is_last else "go on"
@@ -189,11 +186,11 @@ def _decide(
 
 
 def _is_futile(design: TrialDesign, tasks: int, mean: PairedMean) -> bool:
-    """Return True when the chance of a verdict at the end of the run is below a tenth.
+    """Return True when the chance of a verdict at the end of the trial run is below a tenth.
 
-    The chance of *alike* assumes no difference. The chances of better and worse assume the difference
-    `smallest`. If the end of the 80 % interval is larger, they assume this end. The rule is non-binding: the
-    boundaries stay valid if the run continues.
+    The chance of *alike* assumes no difference. The chances of better and worse assume the larger of the
+    difference `smallest` and the end of the 80 % interval. The rule is non-binding: the boundaries stay valid
+    if the trial run continues.
     """
     share = tasks / design.planned
     if share >= 1 or not mean.error:
@@ -214,7 +211,6 @@ def _is_futile(design: TrialDesign, tasks: int, mean: PairedMean) -> bool:
 
 
 def _find_p(arm_look: ArmLook, earlier: Sequence[ArmLook]) -> float:
-    """Return the two-sided p-value of a variant, adjusted for its earlier analyses."""
     if arm_look.statistic is None:
         return 1.0
     reached = reached_information(earlier, arm_look.tasks)
@@ -224,8 +220,8 @@ def _find_p(arm_look: ArmLook, earlier: Sequence[ArmLook]) -> float:
 def _correct_for_arms(
     design: TrialDesign, looks: Sequence[ArmLook], p_values: Mapping[str, float]
 ) -> list[ArmLook]:
-    """Return the last analysis with Holm's correction. It may decide more variants than Bonferroni's
-    correction.
+    """Return the last analysis with Holm's correction, which may give more variants a verdict than
+    Bonferroni's.
     """
     adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
     measure = MEASURES[design.primary]

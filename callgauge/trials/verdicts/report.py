@@ -1,4 +1,4 @@
-"""The report of a run as data: the results of every variant, the comparisons, and what is unknown.
+"""The report of a trial run as data: the results of every variant, the comparisons, and what is unknown.
 
 Only the primary measure has a planned verdict. During the run, the interval of the primary measure is valid
 at any time.
@@ -41,10 +41,10 @@ RunState = Literal["over", "not over"]
 class ArmMeasure:
     """One measure of one variant. `k` and `n` are the sums over all tasks. For amounts, `n` counts trials.
 
-    `rate` is k / n with its 95 % interval, in which tasks are the independent units. None means no data.
-    `word` is better, worse, alike, not decided or withheld. It is empty for the reference. `is_planned` is
-    False for measures that are not in the plan. `more` is the number of additional tasks that a verdict
-    needs.
+    `rate` is k / n with a 95 % interval, in which tasks are the independent units. It is None if there is no
+    data. `word` is the verdict: better, worse, alike, not decided or withheld. It is empty for the reference.
+    `is_planned` is False for measures that are not in the plan. `more` is the number of additional tasks that
+    a verdict needs.
     """
 
     measure: MeasureName
@@ -62,12 +62,11 @@ class ArmMeasure:
 
 @dataclass(frozen=True, slots=True)
 class ArmReport:
-    """The results of one variant. `settings` are the variant's settings. `look` is the analysis that ended
-    the variant, or else the last analysis.
+    """The results of one variant. `look` is the analysis that ended the variant, or else the last analysis.
 
-    `bounds` are the extreme values of the difference for any results of the missing trials. Only a withheld
-    verdict has `bounds`. `per_right` and `per_ok` are the cost in USD per right trial and per completed
-    trial.
+    `bounds` holds the smallest and largest difference that any results of the missing trials would give. It
+    is set only for a withheld verdict. `per_right` is the cost in USD per successful trial, and `per_ok` per
+    completed trial.
     """
 
     name: str
@@ -89,13 +88,13 @@ class ArmReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The results of a run. `whole_tasks` counts the tasks whose trials have ended in all variants that are
-    still active.
+    """The results of a trial run. `whole_tasks` counts the tasks whose trials have ended in all variants that
+    are still active.
 
-    `next_look` is the value of `whole_tasks` at the next interim analysis, or None at the end of the run.
-    `spent` and `caps` hold the known costs (USD), tokens and minutes. `held` has the settings that all
-    variants share. `differing` has the other settings. `unknown` contains a sentence for each thing that the
-    run cannot measure.
+    `next_look` is the value of `whole_tasks` at the next interim analysis, or None at the end of the trial
+    run. `spent` and `caps` hold the known costs (USD), tokens and minutes, and their limits. `held` holds the
+    settings that all variants share, and `differing` the other settings. `unknown` contains a sentence for
+    each thing that the trial run cannot measure.
     """
 
     run: str
@@ -124,7 +123,7 @@ class Report:
 
     @property
     def budget_share(self) -> float | None:
-        """The largest used share of any limit in the budget. None when the budget has no limits."""
+        """The largest used share of all limits, or None when the budget has no limits."""
         shares = [self.spent[name] / cap for name, cap in self.caps.items() if cap and name in self.spent]
         return max(shares, default=None)
 
@@ -134,7 +133,7 @@ class Report:
 
 
 def make_report(record: RunRecord) -> Report:
-    """Return the report of a run, which may still be running."""
+    """Return the report of a trial run, which may be unfinished."""
     design, lock = record.design, record.lock
     names = [design.primary, *(name for name in MEASURES if name != design.primary)]
     counts = {name: count_tasks(record.outcomes, MEASURES[name]) for name in names}
@@ -252,7 +251,6 @@ def _measure_arm(
 def _sort_settings(
     settings: Mapping[str, Mapping[str, Any]],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings that all variants share, and then the other settings with their values."""
     shared: dict[str, Any] = {}
     differing: dict[str, Any] = {}
     for key in _SETTINGS:

@@ -1,4 +1,4 @@
-"""Writes a report as text: a sentence for each variant, the table, and what is unknown."""
+"""Writes a report as text: a sentence for each variant, the table of results, and what is unknown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _UNPLANNED = (
 
 
 def answer_lines(report: Report) -> list[str]:
-    """Return the sentences that answer the question of a run, as on the page Trials."""
+    """Return the sentences that answer the question of a trial run, as on the page Trials."""
     if len(report.arms) < 2:
         return ["Nothing is compared: the plan has one variant."]
     (reference,) = (arm for arm in report.arms if arm.is_reference)
@@ -73,8 +73,8 @@ def table_rows(report: Report, measures: Sequence[MeasureName] = ()) -> Iterator
     """Yield the cells for each variant and measure, in the columns of `HEADS`. The primary measure comes
     first.
 
-    If neither `measures` nor the plan names further measures, measures that are equal in all variants are
-    left out.
+    Measures that are equal in all variants are left out, unless `measures` or the plan names further
+    measures.
     """
     for name in measures or dict.fromkeys(
         arm_measure.measure for arm in report.arms for arm_measure in arm.measures
@@ -129,7 +129,9 @@ def markdown_report(report: Report) -> str:
 
 
 def detail_lines(report: Report) -> Iterator[str]:
-    """Yield the details below the table: costs, reasons for stopped variants, and shared settings."""
+    """Yield the details below the table of results: costs, reasons for stopped variants, and shared
+    settings.
+    """
     for arm in report.arms:
         parts = [f"{arm.trials:,} trials", f"{arm.calls:,} calls"]
         parts += [f"{arm.missing:,} without a reply"] * bool(arm.missing)
@@ -150,7 +152,7 @@ def detail_lines(report: Report) -> Iterator[str]:
 
 
 def gate_lines(gate: GateResult, reference: str) -> Iterator[str]:
-    """Yield the lines of a gate: one for the whole gate, and one for each variant."""
+    """Yield a line for the whole gate, and a line for each variant."""
     measure = MEASURES[gate.measure]
     margin = format_difference(measure, gate.margin).lstrip("+")
     yield f"gate no-worse:{gate.measure}={gate.margin:g}: {gate.verdict} (exit {gate.exit_code})"
@@ -166,19 +168,19 @@ def unplanned_note(report: Report) -> str | None:
 
 
 def format_value(measure: Measure, value: float) -> str:
-    """Return a value of a measure as text: 4.1%, 1,204 tokens, 0.0031 USD."""
+    """Return a value of a measure with its unit: 4.1%, 1,204 tokens, 0.0031 USD."""
     return _bare(measure, value) + ("" if measure.is_share else f" {measure.unit}")
 
 
 def _bare(measure: Measure, value: float) -> str:
-    """Return a value without its unit. Only a percent sign stays."""
+    """Return a formatted value without its unit. Only a percent sign stays."""
     if measure.is_share:
         return f"{100 * value:.1f}%"
     return _money(value) if measure.unit == "USD" else f"{value:,.0f}"
 
 
 def format_difference(measure: Measure, value: float) -> str:
-    """Return a difference as text with its sign: −7.7 points."""
+    """Return a formatted difference with its sign: −7.7 points."""
     bare = _bare(measure, abs(value)).removesuffix("%")
     # A value that rounds to 0 has no sign.
     sign = "" if not bare.strip("0.,") else "−" if value < 0 else "+"
@@ -186,13 +188,13 @@ def format_difference(measure: Measure, value: float) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Return a text on one line, with the special characters of Markdown and HTML escaped."""
+    """Return a string on one line, with the special characters of Markdown and HTML escaped."""
     # An underscore inside a word needs no escape, nor does a bracket without an address.
     return re.sub(r"([\\`*<>|~]|(?<!\w)_|_(?!\w)|\](?=[(\[:]))", r"\\\1", " ".join(text.split()))
 
 
 def describe_difference(measure: Measure, difference: MeasuredDifference | FactorDifference) -> str:
-    """Return a difference with its interval: −7.7 points [−11.9, −3.6]."""
+    """Return a formatted difference with its interval: −7.7 points [−11.9, −3.6]."""
     low, high = (
         format_difference(measure, end).removesuffix(" points").removesuffix(f" {measure.unit}")
         for end in (difference.low, difference.high)
@@ -275,14 +277,14 @@ def _show(value: object) -> str:
 
 
 def report_run(root: Path) -> Report:
-    """Write the report of a run into the run's folder. Return the report. Raises FolderError and OSError."""
+    """Write the report of a trial run into its folder. Return the report. Raises FolderError and OSError."""
     report = make_report(read_run(root))
     write_report(root, report)
     return report
 
 
 def write_report(root: Path, report: Report) -> None:
-    """Write report.json and report.md. Each file is replaced atomically. Raises OSError."""
+    """Write report.json and report.md, each atomically. Raises OSError."""
     folder = RunFolder(root)
     data = {**report.to_data(), "answer": answer_lines(report)}
     _replace(folder.report, orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))

@@ -1,4 +1,4 @@
-"""Reads the files of a run for its report, and counts the unusable lines."""
+"""Reads the files of a trial run for its report, and counts the unusable lines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _AMOUNTS = ("input_tokens", "output_tokens", "cached_tokens", "cost")
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """The data in the folder of a run. `lock` is the object in `lock.json`.
+    """The data in the folder of a trial run. `lock` is the object in `lock.json`.
 
     `looks` holds the stored interim analyses, and the analyses that were due but not stored. `unread` counts
     lines of ledger.jsonl that are not outcomes. `repeated` counts lines that a later line for the same trial
@@ -57,7 +57,7 @@ class RunRecord:
 
 
 def read_run(root: Path) -> RunRecord:
-    """Return the run in a folder. Raises FolderError."""
+    """Return the trial run in a folder. Raises FolderError."""
     folder = RunFolder(root)
     lock = _read_lock(folder)
     try:
@@ -181,7 +181,6 @@ def _count_lines(path: Path) -> int:
 
 
 def _is_sound(outcome: TrialOutcome) -> bool:
-    """Return True when the values of an outcome have the right types. A user may have edited the file."""
     mended = 0 if outcome.mended is None else outcome.mended
     counts = [mended, *(getattr(outcome, name) for name in _COUNTS)]
     amounts = [value for name in _AMOUNTS if (value := getattr(outcome, name)) is not None]

@@ -1,4 +1,4 @@
-"""Reads tasks from the data sets of other tools: BFCL, Inspect, K2-Vendor-Verifier, promptfoo.
+"""Reads tasks from the data sets of other evaluation programs: BFCL, Inspect, K2-Vendor-Verifier, promptfoo.
 
 Each reader converts the records to tasks in Callgauge's own format. A record without an equivalent task is an
 error that names the line number.
@@ -33,7 +33,7 @@ ReadLine = Callable[[], dict[str, Any]]
 
 
 def find_format(path: Path) -> str | None:
-    """Return the format of a file, judged by its first record. Return None when the format is unknown.
+    """Return the format of a file, judged by the first record. Return None when the format is unknown.
 
     Every CSV file is read in Inspect's format, and every YAML file in promptfoo's format.
     """
@@ -51,8 +51,8 @@ def find_format(path: Path) -> str | None:
 def read_foreign_tasks(path: Path, form: str) -> list[tuple[int, ReadLine]]:
     """Return the line number of each record, and a function that converts the record to a task.
 
-    If the record has a mistake, the function raises ForeignTaskError. So a caller can collect all mistakes.
-    `form` is one of FOREIGN_FORMATS. Raises ForeignTaskError when the file cannot be read.
+    If the record has a mistake, the function raises ForeignTaskError. `form` is one of FOREIGN_FORMATS.
+    Raises ForeignTaskError when the file cannot be read.
     """
     records = read_records(path)
     if form == "promptfoo":

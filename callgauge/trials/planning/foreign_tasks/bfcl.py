@@ -4,9 +4,9 @@ The expected answers are in a second file: `possible_answer/<the same name>`, or
 the same folder. Each line of this file is `{id, ground_truth: [{function: {parameter: [accepted values]}}]}`.
 The value `""` means that the parameter may be left out. If an accepted value is an object, each of its fields
 has a list of accepted values. Type names are those of Python. A dot in a function name becomes `_`, as in
-BFCL itself, because some providers allow no dots. Entries with several turns need BFCL's simulated APIs.
-Entries for Java and JavaScript expect literals of these languages. Such entries cannot become tasks.
-Irrelevance entries expect no tool call.
+BFCL itself, because some providers allow no dots. Entries with several turns need BFCL's simulated APIs, and
+entries for Java and JavaScript expect literals of these programming languages. Such entries cannot become
+tasks. Irrelevance entries expect no tool call.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def is_entry(record: Mapping[str, Any]) -> bool:
 
 
 def read_answers(path: Path) -> dict[str, Any]:
-    """Return the expected answers by entry id. Return {} when the entry file has no file of answers.
+    """Return the expected answers by entry id. Return {} when the second file does not exist.
 
-    Raises ForeignTaskError, whose message names the file of answers.
+    Raises ForeignTaskError, whose message names the second file.
     """
     for beside in (path.parent / "possible_answer" / path.name, path.parent / f"possible_answer_{path.name}"):
         if beside.is_file():
@@ -127,8 +127,8 @@ def _read_truth(truth: Any) -> list[dict[str, Any]]:
 
 
 def _list_readings(value: Any) -> Iterator[Any]:
-    """Yield every concrete value of an accepted value. Each field of an accepted object lists several
-    values.
+    """Yield every concrete value that an accepted value stands for. Each field of an accepted object lists
+    several values.
     """
     if isinstance(value, dict):
         names = list(value)

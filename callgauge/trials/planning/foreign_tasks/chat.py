@@ -32,7 +32,7 @@ def read_messages(messages: Any) -> list[dict[str, Any]]:
 
 
 def _complete_ids(messages: list[dict[str, Any]]) -> None:
-    """Give an id to each tool call without an id. Give the same ids to the results in the same order."""
+    """Give an id to each tool call without an id, and the same id to the result of the call."""
     waiting: list[str] = []
     for place, message in enumerate(messages):
         for number, call in enumerate(message.get("tool_calls", ())):

@@ -1,9 +1,9 @@
 """Reads samples of Inspect (`inspect_ai.dataset.Sample`) in the formats of json_dataset and csv_dataset.
 
-The task expects an answer that contains a target of the sample, ignoring case. Inspect's scorer `includes`
-has the same rule. In Callgauge's own export, the target is the arguments of a later tool call that worked.
-The task stores these arguments as a suggestion. Samples with choices, files or a sandbox are errors, because
-they need Inspect itself.
+The task expects an answer that contains a target of the sample, ignoring case, as Inspect's scorer `includes`
+does. In Callgauge's own export, the target is the arguments of a later tool call that worked. The task stores
+these arguments as a suggestion. Samples with choices, files or a sandbox are errors, because they need
+Inspect itself.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 line.
 
 The data set only checks whether tool calls match their definitions. Every trial measures this, so the tasks
-need no expectation. The sampling settings and the model name are ignored, because the plan sets them.
+contain no expected result. The sampling settings and the model name are ignored, because the plan sets them.
 """
 
 from __future__ import annotations

@@ -2,9 +2,8 @@
 `vars`.
 
 A prompt is rendered with the test's variables. Only `{{ name }}` is supported, no filters or tags. Assertions
-on the answer or on the called tools become the task's expectation. Assertions that tool calls match their
-definitions are dropped, because every trial measures this. Any other assertion is an error: without it, the
-task would check less than the test.
+on the answer or on the called tools become the task's expected result. Assertions that tool calls match their
+definitions are dropped, because every trial measures this. Any other assertion is an error.
 """
 
 from __future__ import annotations
@@ -42,10 +41,10 @@ def is_test(record: Mapping[str, Any]) -> bool:
 def read_tests(
     records: Sequence[ForeignRecord], folder: Path
 ) -> list[tuple[int, Callable[[], dict[str, Any]]]]:
-    """Return the line number of each test, and a function that returns the test's task.
+    """Return the line number of each promptfoo test, and a function that returns the test as a task.
 
-    If the test has a mistake, the function raises ForeignTaskError. Paths in a configuration are relative to
-    `folder`. Raises ForeignTaskError when no test can be read.
+    If the promptfoo test has a mistake, the function raises ForeignTaskError. Paths in a configuration are
+    relative to `folder`. Raises ForeignTaskError when no test can be read.
     """
     if len(records) != 1 or "tests" not in records[0].value:
         bare = _Config(None, {}, [])
@@ -70,7 +69,7 @@ def read_tests(
 
 
 class _Config:
-    """The settings that all tests of a file share."""
+    """The settings that all promptfoo tests of a file share."""
 
     def __init__(self, prompt: str | None, default: Any, tools: list[Any]) -> None:
         if not isinstance(default, dict):
@@ -180,7 +179,6 @@ def _render(prompt: str | None, variables: Mapping[str, Any]) -> str | list[dict
 
 
 def _find_tools(config: Mapping[str, Any]) -> list[Any]:
-    """Return the tools of the providers. Raise ForeignTaskError if two providers define different tools."""
     providers = config.get("providers")
     sets = [
         provider["config"]["tools"]
@@ -201,7 +199,7 @@ def _find_tools(config: Mapping[str, Any]) -> list[Any]:
 
 
 def _take_raw_off(value: Any) -> Any:
-    """Return a value without the `raw` tags, which tell promptfoo not to render a text as a template."""
+    """Return a value without the `raw` tags, which tell promptfoo not to render a string as a template."""
     if isinstance(value, dict):
         return {name: _take_raw_off(member) for name, member in value.items()}
     if isinstance(value, list):
@@ -252,7 +250,9 @@ def _read_asserts(asserts: Sequence[Any], variables: Mapping[str, Any]) -> dict[
 
 
 def _read_call(script: str, variables: Mapping[str, Any]) -> Any:
-    """Return the expected tool call of an exported test. Include the arguments if the test compares them."""
+    """Return the expected tool call of an exported promptfoo test. Include the arguments if the test compares
+    them.
+    """
     tool = str(variables.get("tool"))
     if _OUR_ARGUMENTS not in script:
         return tool

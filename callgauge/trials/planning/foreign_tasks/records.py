@@ -21,9 +21,9 @@ MOST_BYTES = 256 * 1024 * 1024
 
 
 class ForeignTaskError(Exception):
-    """Raised for a mistake in a task file of another tool. The message says what to do.
+    """Raised for a mistake in a task file of another evaluation program. The message says what to do.
 
-    `line` counts from 1. It is None for a mistake that concerns the whole file.
+    `line` counts from 1. It is None for a mistake of the whole file.
     """
 
     def __init__(self, message: str, line: int | None = None, *, advice: str = _LEAVE_OUT) -> None:
@@ -58,8 +58,8 @@ def read_records(path: Path) -> list[ForeignRecord]:
 
 
 def read_first_record(path: Path) -> dict[str, Any]:
-    """Return the first object of a JSON file, or of the list in the file. Raises ForeignTaskError if there is
-    no object.
+    """Return the first object of a JSON file, or of the JSON list in the file. Raises ForeignTaskError if
+    there is no object.
     """
     text = read_text(path)
     at = _skip_blank(text, 0)
@@ -72,7 +72,7 @@ def read_first_record(path: Path) -> dict[str, Any]:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file. Raises ForeignTaskError."""
+    """Return the content of a file as a string. Raises ForeignTaskError."""
     try:
         if path.stat().st_size > MOST_BYTES:
             raise ForeignTaskError(f"it is larger than {MOST_BYTES >> 20} MB", advice="split it")
@@ -129,7 +129,10 @@ def _skip_blank(text: str, at: int) -> int:
 
 
 class _LineCounter:
-    """Returns the line number of a position in a text. Each position must be after the previous position."""
+    """Returns the line number of a position in a string.
+
+    Each position must be after the previous position.
+    """
 
     def __init__(self, text: str) -> None:
         self.text, self.at, self.line = text, 0, 1
