@@ -30,9 +30,8 @@ class NightStep:
     """A step of a nightly run. `outcome` is None while the step runs, and also if the step's process was
     killed.
 
-    The next nightly run marks killed steps. `told` contains figures for people. After a failure `told` also
-    has the sentence `problem`. For a skipped step `told` has `reason`. `tries` counts how often the step
-    began in this nightly run.
+    `told` contains figures for people. After a failure `told` has the item `problem`, a sentence. For a
+    skipped step `told` has the item `reason`. `tries` counts how often the step began in this nightly run.
     """
 
     night: date

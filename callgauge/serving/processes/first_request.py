@@ -1,4 +1,4 @@
-"""Reads the header of a connection's first request, but leaves its bytes in the connection."""
+"""Reads the header of a connection's first request, but leaves its bytes in the socket."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def read_worker(cookies: str) -> int | None:
 async def read_first_request(connection: socket.socket) -> FirstRequest | None:
     """Wait for a request's header, and return the request. Return None if the client disconnects first.
 
-    The bytes stay in the connection, so that a worker can read them.
+    The bytes stay in the socket, so that a worker can read them.
     """
     size = 0
     while True:
