@@ -1,4 +1,4 @@
-"""Tests the slices of a metric: how they are read, sorted and added up."""
+"""Tests reading, sorting and adding up the slices of a metric."""
 
 from __future__ import annotations
 

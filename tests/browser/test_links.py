@@ -30,7 +30,7 @@ def signature(page: Page) -> None:
 
 
 def nothing(_page: Page) -> None:
-    """Do nothing. This step is for views that the address alone opens."""
+    """Do nothing, for views that need no action after their address is opened."""
 
 
 @pytest.mark.thorough(quick=1)

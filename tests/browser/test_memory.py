@@ -18,7 +18,7 @@ NAME = "Every <b>Monday</b> & =1+1"
 
 @pytest.fixture(autouse=True)
 def _nothing_stays(served: Served) -> Iterator[None]:
-    """Remove the records that each test saved, because all browser tests share the store."""
+    """Remove the records that each test saved, because all browser tests share a store."""
     yield
     (served.store / FILE).unlink(missing_ok=True)
 

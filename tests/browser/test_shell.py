@@ -37,7 +37,9 @@ UNCOVERED = f"""() => {{
 
 
 def opened(app: App, path: str = "/") -> App:
-    """Return a page whose palette button is visible. The keys of the palette then work."""
+    """Return a page on which the command palette's button is visible. From then on, the palette's keyboard
+    shortcuts work.
+    """
     app.open(path)
     expect(app.page.get_by_role("button", name="Find", exact=True)).to_be_visible()
     return app

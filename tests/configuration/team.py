@@ -29,5 +29,5 @@ def write_team(folder: Path, text: str = TOML) -> Path:
 
 
 def write_log(path: Path, name: str, day: str = "2020-01-02") -> None:
-    """Write a log of one session with three calls."""
+    """Write a log of one session with three tool calls."""
     path.write_text(session(name).replace("2026-11-01", day), encoding="utf-8")

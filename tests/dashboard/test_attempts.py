@@ -26,7 +26,7 @@ def rows_of(
     groups: tuple[int, ...] = (3, 8),
     **fields: Any,
 ) -> dict[str, Any]:
-    """Return a row of the metric `chains`. Its sessions are in these `groups`."""
+    """Return a row of the metric `chains`. The row's sessions are in these `groups`."""
     nothing = dict.fromkeys(
         (
             "retries",

@@ -1,4 +1,4 @@
-"""Tests that a document contains its figures, needs no other file, and escapes text from logs."""
+"""Tests that a document contains all figures, needs no other file, and escapes log content."""
 
 from __future__ import annotations
 

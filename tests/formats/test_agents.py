@@ -1,4 +1,4 @@
-"""Tests the logs of agents."""
+"""Tests agents' logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that each line gives events or is rejected, whatever its fields contain."""
+"""Tests that any line gives events or is rejected."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Tests that everything about the published session log agrees: the page, the schema, the sample and the
-reader.
-"""
+"""Tests that the page, the schema, the sample and the reader of the published session log agree."""
 
 from __future__ import annotations
 
@@ -72,7 +70,7 @@ def leaves(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[s
 
 
 def fields_part() -> str:
-    """Return the part of the page that is generated from the schema."""
+    """Return the section of the page that is generated from the schema."""
     head = "| field | type | meaning | kept in |\n|---|---|---|---|"
     parts = ["### Every event\n", head, *field_rows(SCHEMA)]
     for event, meta in SCHEMA["$defs"].items():

@@ -1,4 +1,4 @@
-"""Turns bytes into choices of numbers, list members and texts. The same bytes always give the same choices.
+"""Turns bytes into choices of numbers, list members and strings. The same bytes always give the same choices.
 
 A fuzzer changes the bytes to get other choices. When all bytes are used, the first option is chosen.
 """
@@ -12,7 +12,7 @@ Item = TypeVar("Item")
 
 
 class Choices:
-    """Makes choices from the given bytes. The bytes are used in their order."""
+    """Makes choices from the given bytes in order."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data

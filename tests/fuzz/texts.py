@@ -1,6 +1,6 @@
-"""Generates texts like those of models.
+"""Generates strings like those of models.
 
-The texts are built from punctuation of JSON, and from delimiters of the dialects in which models write calls.
+The strings consist of JSON punctuation, and of delimiters from the dialects in which models write tool calls.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def json_text(choices: Choices, value: Any) -> str:
 
 
 def corrupted(choices: Choices, text: str, most: int = 4) -> str:
-    """Return the text after several corruptions."""
+    """Return the string after several corruptions."""
     names = tuple(CORRUPTIONS)
     for _ in range(choices.below(most) + 1):
         text = CORRUPTIONS[choices.one_of(names)](text, choices)[:100_000]
@@ -89,7 +89,7 @@ def tokens_in_a_row(choices: Choices, tokens: tuple[str, ...] = TOKENS) -> str:
 
 
 def repetition(choices: Choices, tokens: tuple[str, ...] = TOKENS) -> str:
-    """Return a text that is repeated up to about 60,000 characters. Such texts reveal non-linear time."""
+    """Return a string that is repeated up to about 60,000 characters, to reveal non-linear time."""
     size = choices.one_of((500, 5_000, 60_000))
     head, unit, tail = (
         "".join(choices.one_of(tokens) for _ in range(choices.below(most) + least))
@@ -116,7 +116,7 @@ def raw_arguments(choices: Choices) -> str | bytes:
 
 
 def text_with_calls(choices: Choices) -> str:
-    """Return a model's text. The text may contain calls."""
+    """Return a model's reply, which may contain tool calls."""
     tokens = (*CALL_TOKENS, *TOKENS)
     kind = choices.below(4)
     if kind == 0:

@@ -168,7 +168,7 @@ def _money(amount: float | None) -> str:
 
 
 def run_figures(now: RunProgress) -> str:
-    """Return the progress of a trial run as text: trials, tasks, money, tokens, elapsed and remaining time."""
+    """Return the progress of a trial run: trials, tasks, money, tokens, elapsed and remaining time."""
     parts = [
         f"{now.trials:,} of {now.planned_trials:,} trials",
         f"{now.tasks:,} of {now.planned_tasks:,} tasks",
