@@ -1,4 +1,4 @@
-"""Tests the text of a reply that a program gets while the reply is streamed."""
+"""Tests the pieces of a reply that a program gets while the reply is streamed."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def search_orders(customer: str) -> str:
 
 
 def collect(endpoint: Endpoint, request: ChatRequest = REQUEST) -> tuple[str, list[TextPiece]]:
-    """Send one request. Return the complete text of the reply, and its pieces."""
+    """Send one request. Return the complete content of the reply, and its pieces."""
     pieces: list[TextPiece] = []
     reply = ask_with(endpoint, lambda opened: opened.ask(request, pieces.append))
     return reply.text, pieces
 
 
 class _SlowStream(httpx2.AsyncByteStream):
-    """Sends the events of an answer one at a time. `sent` contains the events that were sent."""
+    """Sends the events of a response one at a time. `sent` contains the events that were sent."""
 
     def __init__(self, content: bytes, sent: list[str]) -> None:
         self.content, self.sent = content, sent

@@ -1,4 +1,4 @@
-"""Tests that the alerts of a load do not depend on the order of files, and need enough data."""
+"""Tests that the alerts of a load need enough data, and do not depend on the order of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests options that show more of a file than before."""
+"""Tests that loading with other options shows more of a file than before."""
 
 from __future__ import annotations
 

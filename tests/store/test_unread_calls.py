@@ -1,4 +1,4 @@
-"""Tests tool calls that a log contains but a load cannot read. A load lists their positions."""
+"""Tests tool calls that a log contains but a load cannot read. A load reports their positions."""
 
 from __future__ import annotations
 

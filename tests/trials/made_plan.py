@@ -101,8 +101,8 @@ def chance(*parts: object) -> float:
 def weather_brain(
     rates: Mapping[str, float] | None = None, broken: str = '{"town": 7}'
 ) -> Callable[[Asked], Emitted]:
-    """Return a model that requests the weather once, and then answers. Some of its calls have the arguments
-    `broken`.
+    """Return a model that requests the weather once, and then answers. Some of its tool calls have the
+    arguments `broken`.
     """
 
     def brain(request: Asked) -> Emitted:

@@ -48,7 +48,9 @@ CATALOG = ToolCatalog.load(TOOLS)
 
 
 def make_turn(calls: Sequence[Sequence[str]] = (), answer: str = "Done.", **metadata: Any) -> Turn:
-    """Return a turn with one call per step, and the answer. Each call is parsed and run as in the gateway."""
+    """Return a turn with one call per step, and the answer. Each call is parsed and executed as in the
+    gateway.
+    """
     answers = [RecordedAnswer(tool["name"], "ok") for tool in TOOLS]
     executor = Executor(Toolbox(recorded_tools(CATALOG, answers)))
     steps = []
