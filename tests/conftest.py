@@ -114,5 +114,4 @@ def accept(request: pytest.FixtureRequest) -> bool:
 
 
 def write_cases(path: Path, cases: Any) -> None:
-    """Write a case file in the layout of all case files."""
     path.write_text(json.dumps(cases, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -18,5 +18,4 @@ def call_apart(function: Callable[P, T], *arguments: P.args, **options: P.kwargs
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in a new thread, and return its result."""
     return call_apart(asyncio.run, coroutine)

@@ -191,6 +191,5 @@ def _look_row(run: str, look: ArmLook) -> dict[str, Any]:
 
 
 def join_tables(*several: Mapping[str, Rows]) -> dict[str, Rows]:
-    """Return the tables of one store that contains these trial runs."""
     names = dict.fromkeys(name for tables in several for name in tables)
     return {name: [row for tables in several for row in tables.get(name, ())] for name in names}

@@ -72,7 +72,6 @@ def arms_of(dimensions: tuple[str, ...], arms: Arms) -> tuple[ArmStrata, dict[st
 
 
 def compare(dimensions: tuple[str, ...], arms: Arms) -> SameMix | None:
-    """Return the comparison of the first variant with the second."""
     strata, wholes = arms_of(dimensions, arms)
     first, other = wholes.items()
     (same_mix,) = strata.compare([(first, other)])

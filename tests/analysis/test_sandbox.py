@@ -37,7 +37,6 @@ def generation(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def connection(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Return a connection with the same settings as in a query process."""
     made = open_locked_down(generation, threads=1, memory="256MB")
     yield made
     made.close()

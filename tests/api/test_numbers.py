@@ -52,7 +52,6 @@ def written(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value from DuckDB as a JSON value."""
     if isinstance(value, datetime):
         return f"{value.isoformat()}Z"
     if isinstance(value, date):

@@ -180,7 +180,6 @@ class App:
         )
 
     def open_filters(self) -> Locator:
-        """Open the filter panel and return it."""
         panel = self.page.get_by_role("dialog", name="Filters")
         if not panel.is_visible():
             self.page.get_by_role("button", name="Filters").click()

@@ -15,7 +15,6 @@ from tests.browser.conftest import App, Served
 
 @pytest.fixture(scope="module", autouse=True)
 def _two_reasons(served: Served) -> Iterator[None]:
-    """Publish a store whose unreadable lines have two different reasons."""
     tables = small_tables()
     rejects = list(tables["rejects"])
     more = {**rejects[0], "code": "truncated", "line": 9}

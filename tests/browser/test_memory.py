@@ -24,7 +24,6 @@ def _nothing_stays(served: Served) -> Iterator[None]:
 
 
 def focus_field(app: App, label: str) -> None:
-    """Press Tab until the field with this label has the focus."""
     for _ in range(30):
         if app.page.evaluate(f"() => ({FOCUSED})()?.getAttribute('aria-label')") == label:
             return

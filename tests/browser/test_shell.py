@@ -247,7 +247,6 @@ def phone(small_screen: BrowserContext, served: Served) -> Iterator[App]:
 
 @pytest.fixture(scope="module")
 def phone_for_all(small_screen: BrowserContext, served: Served) -> Iterator[App]:
-    """Provide one page of phone size for all tests."""
     app = App(small_screen.new_page(), served)
     watch(app)
     yield app

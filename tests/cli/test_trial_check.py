@@ -31,7 +31,6 @@ def check(*words: str | Path, environment: dict[str, str] | None = None) -> subp
 
 
 def check_apart(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process that cannot import httpx2."""
     command = [sys.executable, "-c", NO_HTTPX, "trial", "check", *map(str, words)]
     environment = {name: value for name, value in os.environ.items() if name != "LOCAL_KEY"}
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)

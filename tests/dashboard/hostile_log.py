@@ -207,7 +207,6 @@ def _long_session() -> list[Line]:
 
 
 def _run() -> Line:
-    """Return a log of mini-swe-agent with a task."""
     agent = {"agent_type": "minisweagent.agents.default.DefaultAgent"}
     info = {
         "exit_status": hostile("exit"),

@@ -95,7 +95,6 @@ def test_the_first_page_names_each_script_of_every_page_once() -> None:
 
 
 def first_page(text: str) -> str:
-    """Return the page that replaces the first page of Streamlit."""
 
     async def answer(_scope: Scope, _receive: Receive, send: Send) -> None:
         await send(

@@ -30,7 +30,6 @@ def a_session(name: str = "s1", **fields: Any) -> dict[str, Any]:
 
 
 def time_line(app: AppTest) -> dict[str, Any]:
-    """Return the data that the timeline component receives."""
     blocks = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
     return next(element for element in blocks if "strip" in element)
 

@@ -50,7 +50,6 @@ class Handed:
         monkeypatch.setattr(share, "make_document", note)
 
     def open(self, page: str, /, **query: str) -> AppTest:
-        """Open a page and its Share dialog."""
         self.links.clear()
         return opened(page, {"share": True}, **query)
 
@@ -72,7 +71,6 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> Handed:
 
 
 def models_on(first: str, bad: Sequence[int], days: int) -> list[dict[str, object]]:
-    """Return calls of two models with different numbers of failures."""
     names = ("egret", "heron")
     return [
         call

@@ -442,7 +442,6 @@ def test_the_calls_page_offers_its_selection_as_a_test_set(store: Path) -> None:
 
 
 def trial_store(store: Path) -> None:
-    """Publish a store whose failed calls become trial tasks."""
     tables = small_tables() | {
         "tool_calls": the_calls(),
         "tool_definitions": [definition(), definition("list")],

@@ -66,8 +66,6 @@ ALLOWED = {
 
 
 class _Page(HTMLParser):
-    """The elements, links and texts of a page."""
-
     def __init__(self, page: str) -> None:
         super().__init__()
         self.tags: set[str] = set()

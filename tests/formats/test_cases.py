@@ -68,7 +68,6 @@ def record_of(name: str, value: Any, line: int) -> Record | Rejected:
 
 
 def _in_base64(value: bytes) -> dict[str, str]:
-    """Return bytes as base64, as recorders store bytes in JSON."""
     return {"base64_string": base64.b64encode(value).decode()}
 
 

@@ -20,7 +20,6 @@ class Choices:
 
     @property
     def left(self) -> int:
-        """Return the number of unused bytes."""
         return max(0, len(self.data) - self.position)
 
     def below(self, limit: int) -> int:
@@ -34,7 +33,6 @@ class Choices:
         return items[self.below(len(items))]
 
     def rest(self) -> bytes:
-        """Return all remaining bytes."""
         piece = self.data[self.position :]
         self.position = len(self.data)
         return piece

@@ -53,7 +53,6 @@ class Collector:
 
 
 def at_random(collector: Collector, seconds: float, seed: int) -> None:
-    """Execute the target with random bytes of several lengths."""
     chosen, end = random.Random(seed), time.monotonic() + seconds
     while time.monotonic() < end:
         collector(chosen.randbytes(chosen.choice(_LENGTHS)))

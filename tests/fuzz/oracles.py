@@ -49,7 +49,6 @@ def readers() -> list[Callable[[str], Any]]:
 
 
 def value(choices: Choices, depth: int = 0) -> Any:
-    """Return a random object that looks like the arguments of a tool."""
     result: dict[str, Any] = {}
     for _ in range(1 + choices.below(3)):
         kind = choices.below(6)
@@ -78,7 +77,6 @@ def read_by(reader: Callable[[str], Any], text: str) -> Any:
 
 
 def compared(readers: list[Callable[[str], Any]], choices: Choices) -> Disagreement | None:
-    """Parse one corrupted input with all parsers."""
     intended = value(choices)
     name = choices.one_of(tuple(CORRUPTIONS))
     text = CORRUPTIONS[name](json_text(choices, intended), choices)

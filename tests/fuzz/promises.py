@@ -214,7 +214,6 @@ def check_again(request: ToolCallRequest, tool: ToolDefinition | None = None) ->
 
 
 def check_alike(request: ToolCallRequest, other: ToolCallRequest) -> None:
-    """Check that two results for the same input are equal."""
     assert request.diagnostics == other.diagnostics, "the same text gives the same diagnostics"
     assert same(request.arguments, other.arguments), "the same text gives the same arguments"
     assert same(dict(request.rejected), dict(other.rejected)), "the same text gives the same rejections"
@@ -243,5 +242,4 @@ def same(value: Any, other: Any) -> bool:
 
 
 def written(value: Any) -> str:
-    """Return a result as JSON text."""
     return json.dumps(value, ensure_ascii=False)

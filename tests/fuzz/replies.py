@@ -85,7 +85,6 @@ def _damage(choices: Choices, events: list[Any]) -> None:
 
 
 def _spoil(choices: Choices, value: Any) -> None:
-    """Change one field at any depth of a JSON value."""
     inner = [value]
     for part in inner:
         children = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()

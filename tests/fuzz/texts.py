@@ -66,7 +66,6 @@ def json_object(choices: Choices, depth: int = 0) -> dict[str, Any]:
 
 
 def json_text(choices: Choices, value: Any) -> str:
-    """Return the value as JSON, in one of the usual formats."""
     options: dict[str, Any] = choices.one_of(
         ({"ensure_ascii": False}, {"indent": 2, "ensure_ascii": False}, {"separators": (",", ":")})
     )
@@ -74,7 +73,6 @@ def json_text(choices: Choices, value: Any) -> str:
 
 
 def corrupted(choices: Choices, text: str, most: int = 4) -> str:
-    """Return the string after several corruptions."""
     names = tuple(CORRUPTIONS)
     for _ in range(choices.below(most) + 1):
         text = CORRUPTIONS[choices.one_of(names)](text, choices)[:100_000]
@@ -99,7 +97,6 @@ def repetition(choices: Choices, tokens: tuple[str, ...] = TOKENS) -> str:
 
 
 def raw_arguments(choices: Choices) -> str | bytes:
-    """Return raw arguments of a random kind."""
     kind = choices.below(8)
     if kind == 0:
         return choices.rest()
@@ -116,7 +113,6 @@ def raw_arguments(choices: Choices) -> str | bytes:
 
 
 def text_with_calls(choices: Choices) -> str:
-    """Return a model's reply, which may contain tool calls."""
     tokens = (*CALL_TOKENS, *TOKENS)
     kind = choices.below(4)
     if kind == 0:

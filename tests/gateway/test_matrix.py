@@ -282,7 +282,6 @@ async def hold_session(
 def matrix(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[dict[tuple[str, str], Held], duckdb.DuckDBPyConnection]:
-    """Return all variants, and a store with their logs."""
     folder, store = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("stores") / "store"
 
     async def hold_all() -> dict[tuple[str, str], Held]:

@@ -151,7 +151,6 @@ def _converse(folder: Path, on_text: Any) -> tuple[Turn, BrainEndpoint]:
 
 
 def _read_log(folder: Path) -> list[Any]:
-    """Return the events of the session log without their times."""
     events = [json.loads(line) for line in (folder / "s.jsonl").read_text(encoding="utf-8").splitlines()]
     for event in events:
         event.pop("ts")

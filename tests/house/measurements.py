@@ -89,7 +89,6 @@ def functions(modules: list[SourceModule]) -> list[FunctionNode]:
 
 
 def class_names(modules: list[SourceModule]) -> Counter[str]:
-    """Return how many top-level classes share each name."""
     return Counter(
         node.name for module in modules for node in module.tree.body if isinstance(node, ast.ClassDef)
     )

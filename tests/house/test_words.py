@@ -70,7 +70,6 @@ _DOCUMENTS = (
 
 
 def find_banned(text: str) -> list[str]:
-    """Return the banned words of a text."""
     return [match[0] for match in _PATTERN.finditer(ALLOWED.sub("", text))]
 
 

@@ -31,7 +31,6 @@ class Mutant:
 
 
 def find_mutants(source: bytes) -> list[Mutant]:
-    """Return every mutant of a module, in source order."""
     tree = ast.parse(source)
     lines = source.splitlines(keepends=True)
     starts = [0]

@@ -2,7 +2,7 @@
 
 FOLDER contains a callgauge.toml and logs. For each STEP, a nightly run starts, and is killed at this step.
 The last nightly run is not killed. Each nightly run prints one JSON line with the recorded steps and the
-state of the store. The processes are forked after all imports, because starting Python takes long.
+state of the store.
 """
 
 from __future__ import annotations

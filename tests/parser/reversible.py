@@ -123,7 +123,6 @@ REVERSIBLE: Mapping[str, Callable[[Any, Choices], Broken]] = {
 
 
 def in_python(value: Any) -> Broken:
-    """Write the value as Python prints it."""
     text = repr(value)
     codes = {"single_quotes"} if "'" in text else set()
     words = {part for part in parts(value) if part in ("true", "false", "null")}

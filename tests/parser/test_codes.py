@@ -22,7 +22,6 @@ CASE_FILES = sorted((CASES / "lenient").glob("[!_]*.json"))
 
 
 def codes_in(value: Any) -> set[str]:
-    """Return every diagnostic code in a case file."""
     if isinstance(value, list):
         return set().union(*(codes_in(item) for item in value))
     if not isinstance(value, dict):

@@ -57,7 +57,6 @@ LONG_TEXT = 'def read(path):\n    return {"a": [1, 2]}\n' * 300
 
 
 def both(raw: str, tool: ToolDefinition | None) -> tuple[ToolCallRequest, ToolCallRequest]:
-    """Return the result with the fast paths, and the result without them."""
     with patch("lenient.arguments.parse._repair_plainly", return_value=None):
         long_way = parse_arguments(raw, tool)
     return parse_arguments(raw, tool), long_way

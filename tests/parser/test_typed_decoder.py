@@ -55,7 +55,6 @@ plain = st.recursive(
 
 @st.composite
 def fitting(draw: st.DrawFn, schema: dict[str, Any]) -> Any:
-    """Draw a value that fits the schema, or nearly fits it."""
     if "anyOf" in schema:
         return draw(fitting(draw(st.sampled_from(schema["anyOf"]))))
     if "enum" in schema:

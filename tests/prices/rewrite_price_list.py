@@ -115,7 +115,6 @@ class Row(NamedTuple):
 
 
 def list_rows() -> list[Row]:
-    """Return the rows of the price list, sorted by model and day."""
     own = [Row(*fields) for fields in csv.reader(io.StringIO(OWN_ROWS))]
     named = {row.model for row in own}
     by_id = {provider.id: provider for provider in providers}
@@ -149,7 +148,6 @@ def _is_priced_without_day(name: str, rows: Mapping[str, list[Row]], own_names: 
 
 
 def _list_names(provider: Provider, model: ModelInfo) -> Iterator[str]:
-    """Yield the full names that logs use for a model."""
     if provider.id == "google" and not model.id.startswith("gem"):
         return  # Vertex AI also has models of other companies
     for name in dict.fromkeys((model.id, *_list_texts(model.match))):

@@ -181,7 +181,6 @@ PLANTED: Mapping[str, tuple[str, ...]] = {
 
 
 def split_marks(text: str) -> tuple[str, list[str]]:
-    """Return the string without its marks, and the marked values."""
     parts = [part.split(">>") for part in text.split("<<")]
     return "".join("".join(part) for part in parts), [part[0] for part in parts[1:]]
 

@@ -35,7 +35,6 @@ def readings(text: str) -> Iterator[str]:
 
 
 def find_seen(text: str, values: Iterable[str]) -> list[str]:
-    """Return the values that a reader of the string could see."""
     shown = "\0".join(readings(text))
     return [value for value in values if is_seen(value, shown)]
 
@@ -111,7 +110,6 @@ def write_logs(folder: Path) -> list[str]:
 
 
 def spoken_session(name: str, text: str) -> str:
-    """Return a session in which all strings are equal."""
     raw = f'{{"note": {json.dumps(text)}, "limit": 3'
     log = session(name, turns=(2,), raw=raw)
     for phrase in ("You write code.", "question 1", "text of the file", "Done."):

@@ -129,7 +129,6 @@ async def connect(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter
 async def ask(
     port: int, body: bytes, path: str = "/v1/chat/completions", **headers: str
 ) -> tuple[str, bytes]:
-    """Send one request. Return the head and the body of the response."""
     reader, writer = await connect(port)
     fields = {
         "Host": "127.0.0.1",
@@ -153,6 +152,5 @@ def whole(content: bytes, kind: str = "application/json", status: str = "200 OK"
 
 
 def chunked(pieces: list[bytes], kind: str = "text/event-stream", more: str = "") -> list[bytes]:
-    """Return the head, the chunks and the end of a streamed response."""
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nTransfer-Encoding: chunked\r\n{more}\r\n".encode()
     return [head, *(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces), b"0\r\n\r\n"]

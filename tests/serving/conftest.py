@@ -34,7 +34,6 @@ def offer_files(text: str) -> bytes:
 
 
 async def secret_app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer every request with the secret, and with the user in the headers."""
     if scope["type"] == "lifespan":
         return
     # If a header occurs twice, Streamlit uses the first value.

@@ -119,7 +119,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def make_key(name: str) -> Any:
-    """Return a new key pair for the provider."""
     return jwk.RSAKey.generate_key(2048, {"kid": name, "use": "sig"}, auto_kid=False)
 
 

@@ -58,7 +58,6 @@ def connect(port: int) -> socket.socket:
 
 
 def ask(connection: socket.socket) -> bytes:
-    """Send a request and return the complete response."""
     connection.sendall(REQUEST)
     answer = b""
     while not answer.endswith(b"ok") and (part := connection.recv(1_000)):

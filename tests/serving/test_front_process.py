@@ -56,14 +56,11 @@ asyncio.run(main())
 
 
 class Front(NamedTuple):
-    """A running front process with two workers."""
-
     process: subprocess.Popen[bytes]
     port: int
     log: Path
 
     def ask(self, path: str, cookie: str = "", accept: str = "text/html") -> str:
-        """Send a request over a new connection, and return the response."""
         with closing(self.connect()) as connection:
             head = f"GET {path} HTTP/1.1\r\nhost: localhost\r\naccept: {accept}\r\ncookie: {cookie}\r\n\r\n"
             connection.sendall(head.encode())

@@ -111,7 +111,6 @@ def site(request: pytest.FixtureRequest) -> Site:
 
 
 def fill(browser: TestClient, name: str, password: str, then: str = "/") -> Any:
-    """Open the sign-in page, fill in the form, and send it."""
     page = browser.get("/sign-in", params={"next": then}).text
     return browser.post("/sign-in", data=read_hidden(page) | {"name": name, "password": password})
 

@@ -56,7 +56,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def cookies(site: Served) -> dict[str, str]:
-    """Return the session cookie of each user as a header."""
     return {name: sign_in(site, name) for name in ("ann", "bob")}
 
 

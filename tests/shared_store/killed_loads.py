@@ -2,7 +2,7 @@
 
 LOGS contains `a` and `b`. First `a` is loaded. Then a load of `a` and `b` is killed. Each kill prints one
 JSON line: the step of the kill, the number of sessions that another machine saw, and the content after
-another load. The processes are forked after all imports, because starting Python takes long.
+another load.
 """
 
 from __future__ import annotations

@@ -135,5 +135,4 @@ def ended(process: subprocess.Popen[str]) -> Iterator[None]:
 
 
 def until(lines: IO[str], text: str) -> None:
-    """Wait for an output line that contains this string."""
     assert any(text in line for line in iter(lines.readline, "")), f"it ended without saying {text!r}"

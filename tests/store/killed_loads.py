@@ -9,8 +9,6 @@ WORK replaces both loads: `sealed` (loads that write all rows into segments), `f
 Each kill prints one JSON line: the step of the kill, what a reader saw afterwards (for `backup`: the number
 of complete backups), and the store if logs were loaded again. If several kills leave the same files, ordinary
 tests load again only after the first and the last of them.
-
-The processes are forked after all imports, because starting Python takes long.
 """
 
 from __future__ import annotations

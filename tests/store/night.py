@@ -107,14 +107,12 @@ def claude_code_session(name: str) -> str:
 
 
 def ask(store: Path, query: str) -> list[tuple[Any, ...]]:
-    """Return the rows of a query on the published store file."""
     with reading(store) as con:
         return con.sql(query).fetchall()
 
 
 @contextmanager
 def reading(store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the published store file, read-only."""
     generation = published_generation(store)
     assert generation is not None, f"nothing is published in {store}"
     if find_segments(generation):
@@ -127,7 +125,6 @@ def reading(store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 @contextmanager
 def opened(path: Path, mode: str = "READ_WRITE") -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a connection to a DuckDB file."""
     quoted = str(path).replace("'", "''")
     with _instance().cursor() as con:
         con.execute(f"ATTACH '{quoted}' AS shown ({mode})")

@@ -34,7 +34,6 @@ def seal_months(patched: pytest.MonkeyPatch) -> None:
 
 
 def in_month(text: str, month: int) -> str:
-    """Return a log whose days are moved to another month of 2026."""
     return text.replace("2026-11-", f"2026-{month:02}-")
 
 
@@ -48,7 +47,6 @@ def task_session(name: str, *, day: int = 1, raw: str = '{"path": "a.py"}') -> s
 
 
 def over_months(name: str, months: tuple[int, int]) -> str:
-    """Return a session with two turns in different months."""
     lines = session(name, turns=(2, 2), raw="]").splitlines(keepends=True)
     second = next(place for place, line in enumerate(lines) if '"turn": 2' in line)
     parts = ("".join(lines[:second]), "".join(lines[second:]))

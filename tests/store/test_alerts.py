@@ -36,7 +36,6 @@ def month(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def loaded(month: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a store into which all these logs were loaded."""
     store = tmp_path_factory.mktemp("stores") / "store"
     load([month], store)
     return store

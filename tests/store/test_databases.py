@@ -176,7 +176,6 @@ def test_a_copy_of_a_moment_is_taken_again_when_a_checkpoint_came_between(
 
 
 def finish(writer: sqlite3.Connection, calls: int) -> None:
-    """Write a database with this number of tool calls into one file."""
     writer.execute("BEGIN")
     for number in range(1, calls + 1):
         add_call(writer, number)

@@ -47,7 +47,6 @@ def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def months(store: Path) -> dict[int, str]:
-    """Return the names of the files with the sums of each month."""
     return {month.month: name for month, name in ask(store, MONTHS)}
 
 

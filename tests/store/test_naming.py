@@ -28,7 +28,6 @@ def put(path: Path, text: str) -> Path:
 
 
 def chat() -> str:
-    """Return a log with one call, but without timestamps and without a model."""
     call = {"id": "1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
     messages = [
         {"role": "user", "content": "read it"},
@@ -40,7 +39,6 @@ def chat() -> str:
 
 
 def named(name: str, model: str) -> str:
-    """Return a session with one call that names the model."""
     return session(name, turns=(1,)).replace('{"mode": "once"}', f'{{"provider": "p", "model": "{model}"}}')
 
 

@@ -302,7 +302,6 @@ def test_forgetting_takes_a_session_out_of_every_content(logs: Path, store: Path
 
 
 def examples(*texts: str) -> str:
-    """Return conversations without ids, one per line."""
     lines = []
     for text in texts:
         function = {"name": "read", "arguments": json.dumps({"path": text})}

@@ -15,7 +15,6 @@ COSTS = "attempts, ended, chains, retries, identical, steps, tokens, tokens_know
 
 
 def begun(number: int, *, layer: str = "syntax", **fields: Any) -> Row:
-    """Return the failed first call of a retry sequence."""
     return a_call(
         number, fault_layer=layer, chain_id=f"c{number}", attempt=1, chain_outcome="recovered", **fields
     )

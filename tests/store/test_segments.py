@@ -41,7 +41,6 @@ Step = Callable[[Path, Path], object]
 
 @pytest.fixture
 def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make each load write its new rows into a segment."""
     monkeypatch.setattr(building_segments, "SEAL_AT", 0)
 
 

@@ -28,7 +28,6 @@ def groups_by_sql(sessions: list[tuple[str | None, str | None]]) -> list[int]:
 
 
 def two_of_one_group() -> tuple[str, str]:
-    """Return two session ids that have the same group."""
     return next(("s0", f"s{at}") for at in count(1) if group_of(SOURCE, f"s{at}") == group_of(SOURCE, "s0"))
 
 

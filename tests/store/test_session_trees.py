@@ -54,7 +54,6 @@ def tool(call: str, status: str = "completed") -> dict[str, object]:
 
 @pytest.fixture
 def tree(logs: Path) -> Path:
-    """Write a folder like OpenCode's, with two sessions and five calls."""
     storage = logs / "opencode" / "storage"
     for session in ("a", "b"):
         put(storage / "session" / "p" / f"ses_{session}.json", {"id": f"ses_{session}", "projectID": "p"})

@@ -1,7 +1,6 @@
 """Executes trial runs. For every n, SIGKILL ends a trial run at its n-th write. Run it as a module: OUT.
 
-Each trial run continues after the kill, and prints one JSON line. The processes are forked after all imports,
-because starting Python takes long.
+Each trial run continues after the kill, and prints one JSON line.
 """
 
 from __future__ import annotations

@@ -23,7 +23,6 @@ from tests.event_loops import run
 
 
 def tool_line(name: str, required: Sequence[str] = (), **parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool definition in Anthropic's format."""
     schema = {"type": "object", "properties": parameters, "required": list(required)}
     return {"name": name, "description": f"About {name}.", "input_schema": schema}
 

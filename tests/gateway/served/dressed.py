@@ -252,7 +252,6 @@ def read_asked(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -
 
 
 def write_emitted(request: Asked, emitted: Emitted) -> tuple[bytes, str]:
-    """Return the body and the content type of a response."""
     events, whole = DRESSES[wire_of(request.path)].write(request.model, emitted)
     if not (request.body.get("stream") or "streamGenerateContent" in request.path):
         return json.dumps(whole).encode(), "application/json"

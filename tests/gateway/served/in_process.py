@@ -43,7 +43,6 @@ class BrainEndpoint(Endpoint):
 
 
 def ask_with(endpoint: Endpoint, asking: Callable[[Endpoint], Coroutine[Any, Any, T]]) -> T:
-    """Run a coroutine with an open endpoint."""
 
     async def inside() -> T:
         async with endpoint:

@@ -24,7 +24,6 @@ class ModelServer:
 
 @contextmanager
 def serve_model(brain: Brain) -> Iterator[ModelServer]:
-    """Serve a scripted model until the `with` block ends."""
     served = ModelServer("")
 
     class Handler(BaseHTTPRequestHandler):
