@@ -60,7 +60,7 @@ def raw_of(case: dict[str, Any]) -> str | bytes:
 
 
 def calls_of(case: dict[str, Any]) -> tuple[TextCall, ...]:
-    """Return the tool calls in the text of a case. The case selects one dialect, any dialect, or only leaked
+    """Return the tool calls in a case's reply. The case selects one dialect, any dialect, or only leaked
     calls.
     """
     catalog = TOOLS if case.get("catalog") else None
@@ -80,7 +80,7 @@ def placed_call_of(call: TextCall, text: str) -> dict[str, Any]:
 
 
 def run(case: dict[str, Any]) -> dict[str, Any]:
-    """Parse the arguments of a case, or find and parse the tool calls in the text of the case."""
+    """Parse the arguments of a case, or find and parse the tool calls in a case's reply."""
     if "text" in case:
         return {"calls": [placed_call_of(call, case["text"]) for call in calls_of(case)]}
     raw = raw_of(case)

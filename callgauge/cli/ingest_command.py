@@ -229,7 +229,7 @@ def ingest(
 
 
 def split_map(texts: Sequence[str]) -> dict[str, str]:
-    """Return the path of each field from the values of `--map`. Raises OptionError."""
+    """Return the JSON path of each field in the values of `--map`. Raises OptionError."""
     from ingest.errors import OptionError
 
     paths: dict[str, str] = {}

@@ -52,7 +52,8 @@ class Installation:
     def commands(self, config: str | None = None) -> tuple[list[str], list[str]]:
         """Return the commands of the server and of the nightly job.
 
-        `config` is the path of the configuration in a container. None means the path on this machine.
+        `config` is the file path of the configuration in a container. None means the file path on this
+        machine.
         """
         config_path = config or str(self.config)
         return [*self.command, "serve", "--config", config_path], [

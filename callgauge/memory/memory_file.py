@@ -1,7 +1,6 @@
 """Open a team's memory: one small SQLite file in the store's folder.
 
-The memory is not part of the published store file. So decisions and notes stay when a load publishes a new
-store file.
+A load publishes a new store file, but does not change the memory.
 """
 
 from __future__ import annotations

@@ -92,7 +92,9 @@ class UnreadableFile:
 
 
 def run_load(run: NightRun) -> StepResult:
-    """Load all sources. The step fails when one source fails. If all sources fail, no later step runs."""
+    """Load all sources. The step fails when one source fails. If all sources fail, later steps are
+    skipped.
+    """
     configuration = run.configuration
     if not configuration.sources:
         return skip_step("the file names no [sources]")

@@ -49,7 +49,7 @@ class Memory:
         self._left = most
 
     def reserve(self, size: int) -> int:
-        """Reserve up to `size` bytes. Return how many bytes were available."""
+        """Reserve up to `size` bytes. Return the number of reserved bytes."""
         granted = min(size, self._left)
         self._left -= granted
         return granted

@@ -164,7 +164,7 @@ def _leave_ids_out(line: bytes, ids: Collection[str]) -> bytes:
 
 
 def _names_one_of(value: object, ids: Collection[str]) -> bool:
-    """Return True if a value is one of the ids, or is a path that contains one of the ids."""
+    """Return True if a value is one of the ids, or is a URL path that contains one of the ids."""
     if not isinstance(value, str):
         return False
     parts = value.split("/")[:_MOST_PARTS]

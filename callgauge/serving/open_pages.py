@@ -123,7 +123,7 @@ def find_media(data: bytes) -> Iterator[str]:
 
 
 def leave_folder_out(data: bytes) -> bytes:
-    """Return a message of Streamlit without the path of Callgauge's installation folder."""
+    """Return a message of Streamlit without the file path of Callgauge's installation folder."""
     if len(data) > _LONGEST_FIRST or _FOLDER not in data:
         return data
     message = ForwardMsg()

@@ -1,4 +1,4 @@
-"""Tests reading, sorting and adding up the slices of a metric."""
+"""Tests how the slices of a metric are loaded, sorted and added up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the parts that all pages have, such as the navigation, the command palette and the tour."""
+"""Tests what all pages have: the navigation, the command palette and the tour."""
 
 from __future__ import annotations
 

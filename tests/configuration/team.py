@@ -16,7 +16,7 @@ paths = "us"
 
 
 def write_team(folder: Path, text: str = TOML) -> Path:
-    """Write callgauge.toml and two logs for each source. Each log has one session. Return the path of
+    """Write callgauge.toml and two logs of one session for each source. Return the file path of
     callgauge.toml.
     """
     for name in ("eu", "us"):

@@ -13,7 +13,7 @@ _BY_GROUP = ("first_identical", "first_identical_worked", "first_changed", "firs
 
 
 def spread_out(number: int, groups: int) -> list[int]:
-    """Divide a number into nearly equal parts, one for each group. The first groups may get 1 more."""
+    """Divide a number into nearly equal integers, one for each group. The first groups may get 1 more."""
     return [number // groups + (group < number % groups) for group in range(groups)]
 
 

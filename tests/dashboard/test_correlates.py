@@ -99,7 +99,9 @@ def test_what_is_significant_alone_is_said_to_be_so() -> None:
 
 
 def test_intervals_that_do_not_touch_are_never_passed_over() -> None:
-    """The middle class has a better rate than the other classes. No division into two parts shows this."""
+    """The middle class has a better rate than the other classes. Dividing all classes into two halves does
+    not show this.
+    """
     rows = [a_class("turn", number, k, 300) for number, k in ((1, 45), (2, 20), (3, 45))]
     classes = classes_of(*rows, *(a_class("offered", number, 30, 300) for number in (0, 1, 2, 3, 4)))
     standouts, apart = find_standouts(classes), find_apart(classes)

@@ -49,7 +49,7 @@ HIDDEN = {
 
 @pytest.fixture(scope="module")
 def generation(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a store file that has a test word in every text column of every database table."""
+    """Return a store file that has a marker word in every text column of the database."""
     path = publish(tmp_path_factory.mktemp("masked") / "store", small_tables())
     with duckdb.connect(str(path)) as connection:
         for table, column in connection.execute(

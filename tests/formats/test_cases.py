@@ -41,7 +41,7 @@ def lines_of(path: Path) -> list[Line | Rejected]:
 
 
 def records_of(path: Path, name: str | None = None) -> list[Record | Rejected]:
-    """Return the records of the logs at a path, decoded for the format with this name."""
+    """Return the records of the logs at a file path, decoded for the format with this name."""
     decode = line_decoder(formats()[name]) if name else decode_object
     records: list[Record | Rejected] = []
     for log_file in find_named(path):

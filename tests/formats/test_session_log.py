@@ -59,7 +59,9 @@ def columns_of(item: dict[str, Any]) -> str:
 
 
 def leaves(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (path, schema) of each field that is not an object."""
+    """Yield each field of a JSON Schema that is not an object, as (path of the field, schema of the
+    field).
+    """
     for name, stated in schema.get("properties", {}).items():
         item = resolved(stated)
         inner = item["items"] if item.get("type") == "array" else item

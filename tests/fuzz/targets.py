@@ -99,8 +99,8 @@ _WORDS: tuple[Any, ...] = (
 
 
 def _declaration(choices: Choices) -> Any:
-    """Return any JSON value, a declaration of typical keywords, or a valid schema in which one part is
-    replaced.
+    """Return any JSON value, a declaration made of typical keywords, or a valid schema with one replaced
+    value.
     """
     kind = choices.below(4)
     if kind == 0:

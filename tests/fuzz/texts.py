@@ -87,7 +87,9 @@ def tokens_in_a_row(choices: Choices, tokens: tuple[str, ...] = TOKENS) -> str:
 
 
 def repetition(choices: Choices, tokens: tuple[str, ...] = TOKENS) -> str:
-    """Return a string that is repeated up to about 60,000 characters, to reveal non-linear time."""
+    """Return a string that repeats a pattern up to about 60,000 characters. Such strings reveal non-linear
+    time.
+    """
     size = choices.one_of((500, 5_000, 60_000))
     head, unit, tail = (
         "".join(choices.one_of(tokens) for _ in range(choices.below(most) + least))

@@ -1,4 +1,4 @@
-"""Tests MCP servers as tools."""
+"""Tests the use of MCP servers' tools in the gateway."""
 
 from __future__ import annotations
 

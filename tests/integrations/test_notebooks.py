@@ -1,4 +1,4 @@
-"""Tests stores as data frames."""
+"""Tests the functions that return a store's data as data frames."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Defines Hypothesis strategies for JSON values, tool definitions, values that fit a definition, and
-corrupted texts.
+corrupted JSON.
 """
 
 from __future__ import annotations

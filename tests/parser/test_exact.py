@@ -63,7 +63,7 @@ def both(raw: str, tool: ToolDefinition | None) -> tuple[ToolCallRequest, ToolCa
 
 
 def broken(text: str) -> list[str]:
-    """Return variants of the JSON, each with one of the simple defects."""
+    """Return variants of a JSON string, each with one simple defect."""
     return [
         f"```json\n{text}\n```",
         f"\n```\n{text}```  ",

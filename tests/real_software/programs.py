@@ -47,7 +47,9 @@ def require(environment: Environment) -> Path:
 
 
 def python_program(name: str = "python") -> str:
-    """Return the path of a program in the Python environment. Skip the test if the program is missing."""
+    """Return the file path of a program in the Python environment. Skip the test if the program is
+    missing.
+    """
     folder = require(PYTHON)
     return str(folder / "Scripts" / f"{name}.exe" if os.name == "nt" else folder / "bin" / name)
 

@@ -18,7 +18,7 @@ SmtpAct = Literal[
 
 @dataclass(slots=True)
 class HttpPlace:
-    """An HTTP server that records the path and the body of each request.
+    """An HTTP server that records the URL path and the body of each request.
 
     `acts` says how to respond to each request in turn. The last item is repeated.
     """

@@ -1,4 +1,4 @@
-"""Provides a folder for logs and the path of a store."""
+"""Provides a folder for logs and a folder for a store."""
 
 from __future__ import annotations
 

@@ -172,5 +172,5 @@ def _rows(con: duckdb.DuckDBPyConnection, table: str, without: Sequence[str]) ->
 
 
 def rows_by_reference(store: Path) -> dict[str, list[str]]:
-    """Return all rows without ids and file positions that depend on the order of reading."""
+    """Return all rows, without ids and file positions that depend on the order in which logs are loaded."""
     return contents(store, FACTS, without=("file_id",))

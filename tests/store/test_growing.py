@@ -68,9 +68,7 @@ def at_once(folder: Path, data: bytes) -> Path:
 
 @pytest.fixture
 def read_at_once() -> dict[Path, Any]:
-    """Return a cache for the stored rows of each log by file path. All logs are loaded together, and one log
-    in several pieces.
-    """
+    """Return an empty cache for the stored rows of each log, by the file path of the log."""
     return {}
 
 

@@ -93,7 +93,7 @@ def city_of(request: Asked) -> str:
 
 
 def chance(*parts: object) -> float:
-    """Return a number from 0 to 1 that depends only on these parts."""
+    """Return a number from 0 to 1 that depends only on the arguments."""
     digest = hashlib.sha256(repr(parts).encode()).digest()
     return int.from_bytes(digest[:6], "big") / 2**48
 

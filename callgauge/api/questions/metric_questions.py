@@ -1,4 +1,4 @@
-"""Answers any metric by name, so that programs get every number of the pages.
+"""Returns the rows of any metric by name, so that programs get every number on the pages.
 
 The rows are read in batches and written to a temporary file, so a large answer needs little memory.
 """

@@ -1,6 +1,6 @@
 """Declares the parameters of questions, and reads them from URLs and tool arguments.
 
-Unknown names are errors, because an ignored filter would return a wrong number.
+Unknown names are errors. If a misspelled filter were ignored, the numbers would be wrong.
 """
 
 from __future__ import annotations

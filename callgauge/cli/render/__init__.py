@@ -117,7 +117,7 @@ def request_text(request: ToolCallRequest) -> str:
 
 
 def mark_span(raw: str, start: int | None, end: int | None) -> Iterator[str]:
-    """Yield an excerpt of the raw text around a span, and a line with carets under the span.
+    """Yield an excerpt of the raw arguments around a span, and a line with carets under the span.
 
     Each character takes one column. Yields nothing if there is no span.
     """
@@ -166,7 +166,7 @@ def lint_json(results: LintResults) -> str:
 
 
 def lint_text(results: LintResults) -> str:
-    """Return the lint results as text. Several files get a heading with each file's name."""
+    """Return the linter's diagnostics as text. If there are several files, each file has a heading."""
     if len(results) == 1:
         return definition_findings_text(results[0][1])
     return "\n\n".join(

@@ -213,7 +213,9 @@ def _list_unreadable(files: Sequence[RejectedFile], word: str, more: str) -> Ite
 
 
 def outlook_text(outlook: LoadForecast) -> str:
-    """Return the forecast of a dry run: a line for each action and format, then the unreadable files."""
+    """Return the forecast of a dry run: a line for each action and format, then the files that cannot be
+    read.
+    """
     kinds = [(share.would, share.form or "", share) for share in outlook.shares]
     width = max((len(form) for _, form, _ in kinds), default=0)
     lines = [

@@ -94,7 +94,7 @@ def _reason_lines(row: ProbeRow) -> Iterator[str]:
 
 
 def probe_data(row: ProbeRow) -> dict[str, Any]:
-    """Return a probe for JSON output."""
+    """Return a model's probe results for JSON output."""
     tokens = row.probe.tokens
     return {
         **row.probe.to_log(),
@@ -172,7 +172,7 @@ class ReplyPrinter:
 
 
 def _escape_lines(text: str) -> str:
-    """Return a text with control characters escaped, except line breaks and tabs."""
+    """Return a string with control characters escaped, except line breaks and tabs."""
     kept = re.split(r"([\n\t])", text)
     return "".join(part if part in ("\n", "\t") else escape_for_terminal(part) for part in kept)
 
@@ -189,6 +189,6 @@ def _turn_line(turn: Turn) -> str:
 
 
 def shorten_line(text: str, most: int = _WIDTH) -> str:
-    """Return a text as one line of at most `most` characters, safe for a terminal."""
+    """Return a string as one line of at most `most` characters, safe for a terminal."""
     plain = escape_for_terminal(" ".join(text.split()))
     return plain if len(plain) <= most else plain[: most - 1] + "…"

@@ -274,7 +274,7 @@ class RunPrivacy:
         return self._redactor.redact_text(text)
 
     def clean_text(self, text: str) -> str:
-        """Return the text unchanged, or without personal data if `--redact` is given."""
+        """Return a string unchanged, or without personal data if `--redact` is given."""
         return self._redactor.redact_text(text) if self._redacts else text
 
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ _PAUSE = 0.02  # seconds between two reads; a slow client must not keep this pro
 
 @dataclass(frozen=True, slots=True)
 class FirstRequest:
-    """The parts of a request that the front process needs. `size` is the length of the request's header in
+    """The fields of a request that the front process needs. `size` is the length of the request's header in
     bytes.
     """
 
@@ -38,7 +38,7 @@ class FirstRequest:
 
 
 def is_for_first(path: str) -> bool:
-    """Return True if only the first worker answers requests for this path."""
+    """Return True if only the first worker answers requests for this URL path."""
     return path.startswith(_OF_FIRST) or not path.startswith("/")
 
 

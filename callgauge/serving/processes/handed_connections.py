@@ -53,7 +53,7 @@ class HandedConnections:
         asyncio.get_running_loop().remove_reader(self._channel)
 
     async def report(self) -> None:
-        """Tell the front process that this worker's event loop runs."""
+        """Tell the front process that this worker's event loop is alive."""
         with suppress(OSError):  # the front process is busy, or has ended
             self._channel.send(b".")
 

@@ -47,7 +47,7 @@ class Worker:
 
     @property
     def silence(self) -> float:
-        """Return the seconds since the worker last reported that its event loop runs."""
+        """Return the seconds since the worker last reported that its event loop is alive."""
         return time.monotonic() - self._reported_at
 
     @property
@@ -55,7 +55,7 @@ class Worker:
         return self._takes_connections and self._waiting < _MOST_WAITING
 
     async def run(self) -> None:
-        """Run the process, and restart it each time it ends. Raises WorkerEndedError."""
+        """Start the process, and restart it each time it ends. Raises WorkerEndedError."""
         while True:
             code, was_ready = await self._run_once()
             if not self.ready.is_set():

@@ -100,7 +100,7 @@ class SignInRoutes:
         )
 
     async def answer(self, request: Request) -> Response:
-        """Answer a request to /sign-out or to a path below /sign-in."""
+        """Answer a request to /sign-out or below /sign-in."""
         try:
             return await self._answer(request)
         except UsersFileError as problem:
@@ -360,7 +360,7 @@ def refuse_account(name: str) -> Response:
 
 
 def tidy_next(address: str | None) -> str:
-    """Return the path to open after the sign-in. Return the first page if `address` could lead to another
+    """Return the URL path to open after the sign-in. Return the first page if `address` could lead to another
     server.
     """
     if (

@@ -195,9 +195,7 @@ class Sessions:
 
 
 def _drop_expired(ended: dict[str, float], now: float) -> dict[str, float]:
-    """Return the ended sessions. Remove expired sessions only if the list is long, because the clock may be
-    wrong.
-    """
+    """Return the ended sessions. Remove the expired sessions only if the list is long."""
     if len(ended) <= _MANY:
         return ended
     return {session_id: until for session_id, until in ended.items() if until > now}
