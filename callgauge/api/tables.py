@@ -44,7 +44,7 @@ class TableFile:
     is_truncated: bool
 
     def read(self) -> Iterator[bytes]:
-        """Yield the bytes, then close the file."""
+        """Yield the content of the file, then close the file."""
         with self.file:
             while chunk := self.file.read(_CHUNK):
                 yield chunk

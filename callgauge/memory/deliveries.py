@@ -53,7 +53,9 @@ class DeliveryRecords:
         self._file = MemoryFile(folder)
 
     def claim(self, report: str, channel: str) -> tuple[Delivery, bool]:
-        """Return the delivery, and whether this process may send it."""
+        """Claim the delivery of a report to a channel. Return the delivery, and whether this process may send
+        the report.
+        """
         mine, now = uuid4().hex, datetime.now(UTC)
         stale = _write_time(now - LONGEST)
         self._file.write(

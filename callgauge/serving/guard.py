@@ -171,8 +171,8 @@ def _make_headers(page: str, embed_in: Sequence[str]) -> tuple[tuple[str, str], 
     """Return the headers of every response.
 
     `page` is Streamlit's first page. Its inline scripts are allowed by their hashes. Streamlit needs
-    `unsafe-inline` for styles, and workers from `blob:` and WebAssembly for charts and tables. Scripts that
-    use `eval` and files from other servers are forbidden.
+    `unsafe-inline` for styles, and workers from `blob:` and WebAssembly for charts and tables. Files from
+    other servers and the use of `eval` are forbidden.
     """
     hashes = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"

@@ -62,7 +62,7 @@ def link_all(place: Path) -> None:
 
 
 def begin_from(base: Path, place: Path) -> Path:
-    """Copy a shared store to another address. Return a folder there from which logs can be loaded."""
+    """Copy a shared store to another address. Return a local folder of the copy."""
     link_all(place)
 
     def copy() -> None:

@@ -53,9 +53,10 @@ class NightRecords:
         self._file = MemoryFile(folder)
 
     def list_steps(self, nights: int, until: date = date.max) -> Sequence[NightStep]:
-        """Return the steps of the newest nightly runs. The newest run comes first, with its steps in order.
+        """Return the steps of the newest nightly runs. The newest nightly run comes first, with its steps in
+        order.
 
-        Ignores runs dated after `until`, which come from a wrong clock.
+        Ignores nightly runs after `until`, which were recorded with a wrong clock.
         """
         (rows,) = self._file.read_rows(_NEWEST, values=(until.isoformat(), nights))
         steps = (_make_step(*row) for row in rows)
