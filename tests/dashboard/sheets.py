@@ -40,7 +40,7 @@ def sheet_of(app: AppTest, caption: str) -> list[dict[str, dict[str, Any]]]:
 
 
 def here_links(app: AppTest) -> dict[str, str | None]:
-    """Return the links to other views of the page as label → URL. The URL is None if the label has
+    """Return the URLs of the links to other views of the page by label. The URL is None if the label has
     no link.
     """
     blocks = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
