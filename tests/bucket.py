@@ -23,9 +23,7 @@ def s3_server() -> Iterator[str]:
 
 
 def forget_drivers() -> None:
-    """Clear the cached storage drivers. The next use of an address then reads the environment variables
-    again.
-    """
+    """Clear the cached storage drivers, so that the environment variables are read again."""
     s3fs.S3FileSystem.clear_instance_cache()
 
 

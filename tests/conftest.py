@@ -1,6 +1,4 @@
-"""Configures all tests. It defines ordinary and thorough runs, the option `--accept`, and fixtures for case
-files.
-"""
+"""Configures all tests: ordinary and thorough tests, the option `--accept`, and fixtures for case files."""
 
 from __future__ import annotations
 
@@ -46,9 +44,10 @@ def _runs_all(config: pytest.Config) -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Collect tests with the garbage collector off, because its runs take a third of the collection time.
+    """Collect tests with the garbage collector off, because garbage collection takes a third of the
+    collection time.
 
-    Later runs of the garbage collector skip the collected tests, which saves more time.
+    Later garbage collections skip the collected tests.
     """
     gc.disable()
     try:
@@ -59,16 +58,13 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_unconfigure() -> None:
-    """Let the garbage collector see all objects again. Otherwise, compiled modules report these objects as
-    leaks.
-    """
+    """Let the garbage collector see all objects again. Otherwise, compiled modules report memory leaks."""
     gc.unfreeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect the thorough tests unless `--all` is set. Move tests that may take long to the front.
-
-    If a long test started last, all other processes would have to wait for it.
+    """Deselect the thorough tests unless `--all` is set. Start with the slowest tests, so that the test
+    processes end at the same time.
     """
     if not _runs_all(config):
         thorough = thorough_tests(items)
@@ -78,10 +74,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def thorough_tests(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Return the tests that only `--all` runs.
+    """Return the tests that only `--all` executes.
 
-    These tests have the mark `thorough`. With `thorough(quick=3)`, three sets of parameters always run: the
-    first set, and two sets that are spread evenly over the list.
+    These tests have the mark `thorough`. With `thorough(quick=3)`, three sets of parameters are always
+    tested: the first, and two that are spread evenly over the list.
     """
     marked = defaultdict(list)
     for item in items:
@@ -108,18 +104,17 @@ def _time_allowed(item: pytest.Item) -> float:
 
 @pytest.fixture(scope="session")
 def runs_all(pytestconfig: pytest.Config) -> bool:
-    """Return whether the thorough tests run. Then simulations draw more samples, and browser tests visit all
-    pages.
+    """Return True if thorough tests are selected. Then simulations draw more samples, and browser tests visit
+    all pages.
     """
     return _runs_all(pytestconfig)
 
 
 @pytest.fixture
 def accept(request: pytest.FixtureRequest) -> bool:
-    """Return True if expected results are to be rewritten. A person reads the diff afterwards."""
+    """Return True if expected results are to be rewritten."""
     return bool(request.config.getoption("--accept"))
 
 
 def write_cases(path: Path, cases: Any) -> None:
-    """Write a case file. All case files have the same layout, so that their diffs are readable."""
     path.write_text(json.dumps(cases, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Runs asynchronous code in tests. This works even if Playwright runs an event loop in the main thread."""
+"""Executes asynchronous code in tests, even while Playwright's event loop occupies the main thread."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ P = ParamSpec("P")
 
 
 def call_apart(function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-    """Call a function in a new thread that has no event loop. Return the result of the function."""
+    """Call a function in a new thread that has no event loop. Return the result."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(function, *arguments, **options).result()
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in a new thread, and return its result."""
     return call_apart(asyncio.run, coroutine)

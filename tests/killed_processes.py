@@ -1,4 +1,4 @@
-"""Runs work in a forked child process. SIGKILL ends the process at a chosen durable write."""
+"""Executes a function in a forked child process, which SIGKILL ends at a chosen durable write."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def forked(work: Callable[[], object]) -> int:
-    """Run `work` in a child process. Return 0, or the number of the signal that ended the process.
+    """Call `work` in a child process. Return 0, or the number of the signal that ended the process.
 
     DuckDB may be used only in child processes.
     """

@@ -357,7 +357,6 @@ def lacking(pins: set[str], requirements: list[str]) -> list[str]:
 
 
 def normal_name(requirement: str) -> str:
-    """Return the name of a requirement in the spelling of lock files."""
     return re.sub(r"[-_.]+", "-", re.split(r"[<>=~!\[; ]", requirement)[0]).lower()
 
 

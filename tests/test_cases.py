@@ -1,7 +1,7 @@
-"""Runs the cases of the lenient parser. Each entry of tests/cases/lenient/*.json is one test.
+"""Tests the parser with cases. Each entry of tests/cases/lenient/*.json is one test.
 
-`./dev accept` writes the current results into `arguments`, `outcome`, `diagnostics` and `rejected`. A person
-then reads the diff. tests/cases/lenient/README.md explains the fields.
+`./dev accept` writes the current results into `arguments`, `outcome`, `diagnostics` and `rejected`.
+tests/cases/lenient/README.md explains the fields.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def raw_of(case: dict[str, Any]) -> str | bytes:
 
 
 def calls_of(case: dict[str, Any]) -> tuple[TextCall, ...]:
-    """Return the calls in the text of a case. The case selects its own dialect, any dialect, or only leaked
+    """Return the tool calls in a case's reply. The case selects one dialect, any dialect, or only leaked
     calls.
     """
     catalog = TOOLS if case.get("catalog") else None
@@ -72,13 +72,15 @@ def calls_of(case: dict[str, Any]) -> tuple[TextCall, ...]:
 
 
 def placed_call_of(call: TextCall, text: str) -> dict[str, Any]:
-    """Return the expected fields of a call. Before, check the position of its arguments in the text."""
+    """Return the fields of a call that the case compares. Check the position of the arguments in the text
+    first.
+    """
     assert call.offset is None or text.startswith(str(call.request.raw_arguments), call.offset)
     return expected_call(call)
 
 
 def run(case: dict[str, Any]) -> dict[str, Any]:
-    """Run the parser. The input is the arguments of a case, or the calls in its text."""
+    """Parse the arguments of a case, or find and parse the tool calls in a case's reply."""
     if "text" in case:
         return {"calls": [placed_call_of(call, case["text"]) for call in calls_of(case)]}
     raw = raw_of(case)

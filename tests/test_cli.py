@@ -1,5 +1,5 @@
-"""Tests the command line. Each invalid input gives one clear sentence. Messages and results go to different
-streams.
+"""Tests the command line. Each invalid input gives one clear sentence. Messages go to stderr, results to
+stdout.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def run(*words: object, stdin: bytes = b"") -> Result:
 
 
 def refused(result: Result, code: int) -> str:
-    """Run a command that must fail. Return its message, which is one sentence."""
+    """Execute a command that must fail. Return its message, which is one sentence."""
     assert result.exit_code == code, result.output
     assert "Traceback" not in result.output
     (sentence,) = result.stderr.strip().splitlines()

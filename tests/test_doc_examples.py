@@ -1,8 +1,4 @@
-"""Tests examples in the documentation. Commands are parsed, and configuration files and JSON are read.
-
-tests/gateway/test_documentation.py and tests/test_docs.py run the programs. tests/cli/test_mapping.py tests
-field maps.
-"""
+"""Tests examples in the documentation. Commands are parsed, and configuration files and JSON are read."""
 
 from __future__ import annotations
 
@@ -32,7 +28,9 @@ COMMANDS: Any = typer.main.get_command(app)
 
 
 def list_blocks(*languages: str) -> list[Any]:
-    """Return the code blocks of all documents in these languages. Each block has a readable name."""
+    """Return the code blocks of all documents in these programming languages. Each block has a
+    readable name.
+    """
     blocks = []
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")
@@ -52,7 +50,7 @@ def list_shell_lines() -> list[Any]:
 
 
 def parse(words: list[str]) -> None:
-    """Parse a command line as the program does, but do not run it. Raises a usage error."""
+    """Parse a command line without executing the command. Raises a usage error."""
     command, parent = COMMANDS, None
     while hasattr(command, "commands"):
         assert words, "a group of commands is not a command"

@@ -1,4 +1,4 @@
-"""Tests the commands in pages, messages and documents. Each uses only existing commands and options."""
+"""Tests that the commands in pages, messages and documents use only existing commands and options."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def command_lines(text: str) -> Iterator[str]:
 
 
 def text_of(node: ast.AST) -> str | None:
-    """Return the text of a string literal. HOLE replaces each expression of an f-string."""
+    """Return the content of a string literal. HOLE replaces each expression of an f-string."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):

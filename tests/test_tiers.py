@@ -1,4 +1,4 @@
-"""Tests the choice of the thorough tests. Only `./dev test --all` runs these tests."""
+"""Tests the selection of thorough tests, which only `./dev test --all` executes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools for agents: the questions of the API, and the parser itself."""
+"""The tools for agents: one for each query of the API, and the parser."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ Ask = Callable[[StoreAccess, Mapping[str, Any]], Answer]
 
 @dataclass(frozen=True, slots=True)
 class AgentTool:
-    """One tool. `parameters` are the parameters of the tool's question. `extra` maps other arguments to JSON
-    Schemas.
+    """One tool for agents. `parameters` are the parameters of the API question that the tool asks. `extra`
+    maps other arguments to JSON Schemas.
     """
 
     name: str
@@ -231,7 +231,7 @@ def find_tool(name: str) -> AgentTool:
 
 
 def write_structure(answer: Answer, generation: str) -> dict[str, Any]:
-    """Return an answer of the API as JSON values. Long texts are cut."""
+    """Return a result of the API as JSON values. Long strings are cut."""
     warning = {"log_text": LOG_TEXT} if answer.has_log_text else {}
     whole = {"generation": generation, **warning, **answer.to_json()}
     shortened: dict[str, Any] = json.loads(write_json(whole))
@@ -247,10 +247,9 @@ def _cut(value: Any) -> Any:
 
 
 def write_texts_of(answer: Answer, structure: Mapping[str, Any]) -> Sequence[str]:
-    """Return the texts of a tool result. The answer as a sentence comes first, then JSON that is marked as
-    data.
+    """Return the strings of a tool result: a sentence, and then JSON that is marked as data.
 
-    JSON escapes quotes and line breaks, so no log text can look like the end of the data.
+    JSON escapes quotes and line breaks, so no log content can look like the end of the data.
     """
     json_text = json.dumps(structure, ensure_ascii=False)
     if len(json_text) > _MOST_TEXT:

@@ -1,4 +1,4 @@
-"""Mount /api/v1 and /mcp on the web server. The modules of these routes are imported at the first request."""
+"""Mount /api/v1 and /mcp on the web server. Their modules are imported at the first request."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def program_routes() -> list[BaseRoute]:
 
 
 class LateApp:
-    """Creates an application at the first request to it, because importing statistics and Arrow takes a
+    """Creates an ASGI application when the first request arrives, because importing its modules takes a
     second.
     """
 

@@ -91,7 +91,7 @@ def _declare(types: Any, tool: AgentTool) -> Any:
 async def answer_tool(
     store: SharedStore, name: str, arguments: Mapping[str, Any]
 ) -> tuple[Answer, dict[str, Any]]:
-    """Return the answer of a tool: first as text, then as JSON values. Raises ProblemError."""
+    """Return the result of a tool: first as strings, then as JSON values. Raises ProblemError."""
     tool = find_tool(name)
     parameters = tool.read(arguments)
 
@@ -115,9 +115,9 @@ def run_stdio(store: SharedStore) -> None:
 
 
 class McpEndpoint:
-    """The ASGI application at /mcp: stateless streamable HTTP, with one request per exchange.
+    """The ASGI application at /mcp: stateless streamable HTTP.
 
-    The package mcp is imported at the first request, so that servers without agents start fast.
+    The package mcp is imported at the first request, because the import is slow.
     """
 
     def __init__(self, store: SharedStore) -> None:

@@ -1,4 +1,4 @@
-"""Writes the OpenAPI 3.1 document of the API, which is generated from the declared questions."""
+"""Writes the OpenAPI 3.1 document of the API, generated from the declared questions."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _describe_responses(*, has_rows: bool) -> dict[str, Any]:
 
 
 def write_reference() -> Iterator[str]:
-    """Yield the blocks of docs/reference/api.md after the title: each path with its parameters."""
+    """Yield the blocks of docs/reference/api.md after the title: each URL path with its parameters."""
     yield "## Filters"
     yield "Most addresses accept the filters of the pages. The default is the newest 28 days."
     yield _write_rows(FILTERS, {})

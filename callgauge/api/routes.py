@@ -1,4 +1,4 @@
-"""The routes of /api/v1, which check authentication and parameters, and choose the format of the answer."""
+"""The routes of /api/v1, which check authentication and parameters, and choose the format of the response."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ _METHODS = ("GET", "HEAD")
 
 
 def make_application(store: SharedStore) -> Starlette:
-    """Return the application below /api/v1. The server authenticates the requests before the application gets
-    them.
-    """
+    """Return the ASGI application below /api/v1. The server has already authenticated each request."""
     document = write_json(make_document())
 
     async def openapi(request: Request) -> Response:
@@ -122,7 +120,7 @@ def _read_query(query: QueryParams) -> dict[str, Sequence[str]]:
 
 
 def _choose_form(request: Request, query: dict[str, Sequence[str]], *, has_rows: bool) -> str:
-    """Return the media type of the answer, and remove `format` from the query."""
+    """Return the media type of the response, and remove the parameter `format` from the query."""
     if form := query.pop("format", None):
         wanted = FORMATS[FORMAT.read(form)]
         if wanted != JSON and not has_rows:
@@ -174,7 +172,7 @@ async def _answer_refusal(request: Request, refused: Exception) -> Response:
 
 
 async def _answer_failure(_: Request, __: Exception) -> Response:
-    """Answer after an internal error. Only the server log has the details."""
+    """Return the response for an internal error. Only the server log has the details."""
     return write_problem(ProblemError(500, "Internal error; the server's log has the reason."))
 
 

@@ -36,7 +36,7 @@ _OPTIONS = orjson.OPT_NAIVE_UTC | orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS | o
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A table that is ready to be sent. `is_truncated` means that there are more rows."""
+    """A table in a file that can be sent. `is_truncated` means that there are more rows."""
 
     file: IO[bytes]
     media_type: str
@@ -44,7 +44,7 @@ class TableFile:
     is_truncated: bool
 
     def read(self) -> Iterator[bytes]:
-        """Yield the bytes, then close the file."""
+        """Yield the content of the file, then close the file."""
         with self.file:
             while chunk := self.file.read(_CHUNK):
                 yield chunk
@@ -69,9 +69,7 @@ def _to_plain(value: Any) -> Any:
 
 
 def _fit(value: Any) -> Any:
-    """Replace integers of more than 64 bits in a value by texts, and escape lone surrogates. Return the new
-    value.
-    """
+    """Return the value with integers of more than 64 bits as strings, and with escaped lone surrogates."""
     if isinstance(value, Mapping):
         return {str(_fit(key)): _fit(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -84,7 +82,7 @@ def _fit(value: Any) -> Any:
 
 
 def write_rows(rows: Sequence[Row], media_type: str) -> TableFile:
-    """Return rows as Arrow IPC or Parquet. Columns with mixed types become text."""
+    """Return rows as Arrow IPC or Parquet. Columns with mixed types become strings."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     table = make_table({name: [row.get(name) for row in rows] for name in names})
     file = _open_file()

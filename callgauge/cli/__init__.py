@@ -1,4 +1,6 @@
-"""The command line `callgauge …`: one module per group of commands; `render` formats their results."""
+"""The command line `callgauge …`, with one module per group of commands. The package `render` formats the
+results.
+"""
 
 from ingest.processes import leave_threads_out
 

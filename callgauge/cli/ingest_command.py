@@ -1,4 +1,4 @@
-"""The command `callgauge ingest`: its options, and the load, dry run or watch that it starts."""
+"""The command `callgauge ingest`: its options, and how it loads, forecasts or watches."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Way:
-    """How to run a load and how to report it."""
+    """How to load the logs, and how to report the load."""
 
     limit: int | None
     dry_run: bool
@@ -229,7 +229,7 @@ def ingest(
 
 
 def split_map(texts: Sequence[str]) -> dict[str, str]:
-    """Return the path of each field in the values of `--map`. Raises OptionError."""
+    """Return the JSON path of each field in the values of `--map`. Raises OptionError."""
     from ingest.errors import OptionError
 
     paths: dict[str, str] = {}
@@ -246,7 +246,7 @@ def split_map(texts: Sequence[str]) -> dict[str, str]:
 def _read_configuration(
     file: Path, store: Path | None, settings: LoadSettings, source: SourceSettings
 ) -> Configuration:
-    """Return the file's configuration. Command line options override it. Raises ConfigurationError."""
+    """Return the configuration of the file. Command line options override it. Raises ConfigurationError."""
     from callgauge.configuration.configuration_file import read_configuration
 
     configuration = read_configuration(file)
@@ -267,7 +267,7 @@ def _keep_aliases(configuration: Configuration) -> None:
 
 
 def _overlay(configured: S, options: S) -> S:
-    """Return `configured` with the values of `options` that differ from their defaults."""
+    """Return `configured`, but replace its values with those of `options` that differ from the defaults."""
     changes = {
         field.name: getattr(options, field.name)
         for field in fields(options)
@@ -281,7 +281,7 @@ def _default_of(field: Field[Any]) -> Any:
 
 
 def _ingest_sources(configuration: Configuration, way: _Way) -> NoReturn:
-    """Load all sources of a configuration, even if a source fails. Then exit."""
+    """Load all sources of a configuration, even if one of them fails. Then exit."""
     from callgauge.nightly.source_loads import list_named, load_sources, load_words, source_words
     from ingest.errors import OptionError
 
@@ -401,7 +401,7 @@ def _find_mine(others: Sequence[str], store: Path, *, ask: bool, as_json: bool) 
 
 
 def _find_mine_again() -> list[str]:
-    """Return the current logs of known agents, for a running watch."""
+    """Return the current logs of known agents, for `--watch`."""
     from ingest.pipeline.survey import list_readable_logs
 
     return list_readable_logs()
@@ -474,10 +474,7 @@ def _watch(
     once: Callable[[], LoadReport],
     show: Callable[[LoadReport], None],
 ) -> None:
-    """Load the files, and load them again after each change, until Ctrl-C.
-
-    Ctrl-C works during a load and between two loads.
-    """
+    """Load the files, and load them again after each change, until Ctrl-C."""
     from ingest.pipeline.watch import watch
     from ingest.sources.discovery import find_logs
 

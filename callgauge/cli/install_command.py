@@ -1,4 +1,4 @@
-"""The command `callgauge install-service`: files that run the server and the nightly job."""
+"""The command `callgauge install-service`: writes files that run the server and the nightly job."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _print_files(made: ServiceFiles) -> None:
 
 
 def _find_command() -> list[str]:
-    """Return the command that starts this Callgauge: the script next to Python, or `python -m callgauge`."""
+    """Return the command that starts Callgauge: the script next to Python, or `python -m callgauge`."""
     program = Path(sys.executable).with_name("callgauge")
     return [str(program)] if program.is_file() else [sys.executable, "-m", "callgauge"]
 

@@ -77,7 +77,7 @@ def forget(
 
 
 class _Traces:
-    """The traces of deleted sessions outside the store's tables: notes, and ids in the access log.
+    """What remains of deleted sessions outside the store's tables: notes, and ids in the access log.
 
     `notes` is the number of deleted notes.
     """
@@ -89,7 +89,7 @@ class _Traces:
         self._ids: set[str] = set()
 
     def remove(self, sessions: Collection[str], calls: Collection[str]) -> None:
-        """Remove the traces of these sessions and calls. In a dry run, only count notes. Raises
+        """Remove notes and ids of these sessions and calls. In a dry run, only count the notes. Raises
         StoreError.
         """
         from callgauge.memory.memory_file import MemoryProblemError
@@ -104,7 +104,7 @@ class _Traces:
         self.remove_ids_again()
 
     def remove_ids_again(self) -> None:
-        """Remove ids that a page wrote into the log before the sessions were deleted. Raises StoreError."""
+        """Remove ids that were written into the access log during the deletion. Raises StoreError."""
         from callgauge.serving.access_log import remove_ids
         from ingest.errors import StoreError
 

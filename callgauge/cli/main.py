@@ -112,9 +112,9 @@ def load_catalog(path: Path) -> ToolCatalog:
 
 
 def load_definition(path: Path, name: str | None) -> ToolDefinition:
-    """Return the tool definition `name` of a file. If `name` is None, return the only definition of the file.
+    """Return the tool definition `name` of a file. If `name` is None, the file must have only one definition.
 
-    Exits with a message if the definition does not exist, or if a name is needed.
+    Exits with a message if no definition can be returned.
     """
     tools = list(load_catalog(path))
     names = ", ".join(tool.name for tool in tools[:10])
@@ -265,10 +265,7 @@ for explained in (
 
 
 def main() -> None:
-    """Run the `callgauge` command line.
-
-    This process never draws the dashboard: `serve` replaces this process by a Streamlit process.
-    """
+    """Run the `callgauge` command line."""
     leave_pandas_out()
     app(prog_name="callgauge")
 

@@ -26,7 +26,7 @@ def lock_patience(
     """Return a function that decides whether to keep waiting for a locked store.
 
     `at_most` is the limit in seconds. If only `wait` is given, there is no limit. If neither is given, the
-    command does not wait. Waiting also ends when `stopped()` returns True.
+    command does not wait. When `stopped()` returns True, the wait ends.
     """
     if not wait and at_most is None:
         return lambda _who: False

@@ -144,7 +144,7 @@ def chat(
 
 
 class _OutputClosedError(BaseException):
-    """Raised when nobody reads the output any more. The gateway would catch a subclass of `Exception`."""
+    """Raised when nobody reads the output any more. Not an `Exception`, because the gateway catches these."""
 
     def __init__(self, error: BrokenPipeError) -> None:
         super().__init__(str(error))
@@ -152,7 +152,9 @@ class _OutputClosedError(BaseException):
 
 
 def _stop_if_closed(show: Callable[[T], None]) -> Callable[[T], None]:
-    """Return a function that prints. The function ends the conversation if nobody reads the output."""
+    """Return a function that prints a string. The function ends the conversation if nobody reads
+    the output.
+    """
 
     def show_or_stop(part: T) -> None:
         try:
@@ -164,7 +166,7 @@ def _stop_if_closed(show: Callable[[T], None]) -> Callable[[T], None]:
 
 
 async def _talk(gateway: Gateway, printer: render.ReplyPrinter) -> bool:
-    """Run a turn for each typed line. Return whether the last turn succeeded."""
+    """Send each typed line to the model as a turn. Return whether the last turn succeeded."""
     from callgauge.gateway.sentences import FALLBACK_IS_DEPRECATED
 
     is_ok = True
@@ -275,7 +277,7 @@ def _run(asking: Any, clean_up: Callable[[], None] = lambda: None) -> Any:
 def _read_tools(path: Path, end_line: Callable[[], None]) -> list[Tool]:
     """Return the tools of a file. Exits with a message if the file defines no tool.
 
-    `end_line` is called before the user is asked for the result of a tool call.
+    A user types the result of each tool call. `end_line` is called before the user is asked.
     """
     from callgauge.gateway import Tool, ToolContext, tool
 

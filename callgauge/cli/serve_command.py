@@ -1,4 +1,4 @@
-"""The command `callgauge serve`: where the dashboard listens, who may see it, and what it shows."""
+"""The command `callgauge serve`: the address of the dashboard, who may see it, and what it shows."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _read_configuration(path: Path | None) -> Configuration | None:
 
 
 def _check_address(settings: ServeSettings, signing: SignInSettings, *, is_meant: bool) -> None:
-    """Exit if the server is open to the network without a sign-in. If `is_meant` is True, only warn."""
+    """Exit if the server is open to the network but has no sign-in. If `is_meant` is True, only warn."""
     if is_loopback(settings.address) or signing.method != "none":
         return
     what = "all content" if settings.texts else "all numbers"

@@ -119,7 +119,7 @@ def _list_outlook(configuration: Configuration, outlook: ConfigurationOutlook) -
 
 
 def _not_tried(place: str) -> str:
-    """Return " (not tested)" for a remote address. Only a backup would write to this address."""
+    """Return " (not tested)" for a remote backup address, because the test would have to write there."""
     return " (not tested)" if is_address(place) else ""
 
 
@@ -210,7 +210,7 @@ def _night_data(result: NightResult) -> dict[str, Any]:
 
 
 def _step_lines(name: str, outcome: str, figures: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for a step of the nightly job. After a load, also yield a line for each source."""
+    """Yield a line for a step of the nightly job. For the load, also yield a line for each source."""
     words = figures.get("reason") or _describe_figures(figures)
     yield render.escape_for_terminal(f"{name:<10} {outcome}{f': {words}' if words else ''}")
     for source in figures.get("sources", ()):
@@ -225,7 +225,7 @@ def _step_lines(name: str, outcome: str, figures: Mapping[str, Any]) -> Iterator
 def _describe_figures(figures: Mapping[str, Any]) -> str:
     """Return the figures of a step or a source as text: `12 files, 34 calls, 1 unreadable line`.
 
-    Counts of 0 are omitted, except the first count.
+    A count of 0 is omitted, unless it is the first count.
     """
     shown = {key: value for key, value in figures.items() if key not in _APART and value is not None}
     numbers = [(key, value) for key, value in shown.items() if isinstance(value, int)]

@@ -149,15 +149,15 @@ def find_sample() -> Path:
 
 
 def list_sample_logs() -> list[str]:
-    """Return the sample's folders that are loaded first."""
+    """Return those folders of the sample that are loaded first."""
     return [str(find_sample() / name) for name in _SAMPLE_LOGS]
 
 
 def _choose_logs(*, is_sure: bool) -> FindLogs | None:
     """Return a function that finds the logs to load. Return None if the user chose the sample.
 
-    If `is_sure` is True, the choice is all found agents. If there are none, the choice is the sample. Exits
-    if a choice is needed and there is no terminal.
+    If `is_sure` is True, the user is not asked: all found agents are chosen, or the sample if there are none.
+    Exits if the user must choose and there is no terminal.
     """
     from ingest.pipeline.survey import list_readable_logs, survey_machine
 
@@ -212,7 +212,7 @@ def _ask(choices: Sequence[tuple[str, FindLogs | None]]) -> FindLogs | None:
 
 
 def choose_port(address: str) -> int:
-    """Return the first usual port that is free. If all usual ports are in use, return any free port."""
+    """Return the first free port of the usual ports. If none of these is free, return any free port."""
     for port in _USUAL_PORTS:
         with suppress(OSError):
             return try_port(address, port)
@@ -233,10 +233,10 @@ def serve_loads(
     opens_browser: bool,
     follows: bool = True,
 ) -> NoReturn:
-    """Load logs, serve the store, and load again whenever files change, until Ctrl-C, SIGTERM or SIGHUP.
+    """Load logs, serve the store, and load again when files change, until Ctrl-C, SIGTERM or SIGHUP.
 
     `words` has parameters of `ingest.pipeline.load.load`. If `follows` is False, changes are not loaded.
-    Exits without serving if the first load reads nothing. Raises IngestError when the first load fails.
+    Exits without serving if the first load finds no data. Raises IngestError when the first load fails.
     """
     from ingest.pipeline.watch import watch
     from ingest.sources import discovery
@@ -294,7 +294,7 @@ def _start_server(store: Path, settings: ServeSettings) -> Iterator[tuple[Server
 
 @contextmanager
 def _interrupt_on_signals() -> Iterator[None]:
-    """Treat SIGTERM and a closed terminal as Ctrl-C, unless the process ignores them (nohup)."""
+    """Handle SIGTERM and SIGHUP like Ctrl-C, unless the process ignores them (nohup)."""
     names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]  # Windows has no SIGHUP.
     handled = [name for name in names if signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN]
     with handle_signals(handled, signal.default_int_handler):
@@ -303,7 +303,7 @@ def _interrupt_on_signals() -> Iterator[None]:
 
 @contextmanager
 def _lock_store(store: Path) -> Iterator[None]:
-    """Lock a store for one `callgauge up`. Raises StoreError.
+    """Lock a store against a second `callgauge up`. Raises StoreError.
 
     Exits with a message if another `callgauge up` uses the store.
     """
@@ -324,7 +324,7 @@ def _lock_store(store: Path) -> Iterator[None]:
 def _load(find_logs: FindLogs, store: Path, words: dict[str, Any], *, is_first: bool) -> LoadReport:
     """Load the logs. Wait while another process loads into the store. Raises IngestError.
 
-    The first Ctrl-C ends the load after the current batch, and then the command.
+    The first Ctrl-C ends the load after the current batch, and then the command ends.
     """
     from ingest.pipeline.load import load  # A top-level import would load DuckDB and Arrow for every command.
 
@@ -339,7 +339,7 @@ def _load(find_logs: FindLogs, store: Path, words: dict[str, Any], *, is_first: 
 
 
 def _show_changes(report: LoadReport) -> None:
-    """Print one line for a load that changed the store. Print the files that became unreadable."""
+    """Print one line for a load that changed the store, and a line for each newly unreadable file."""
     if report.generation:
         files = "1 new or changed file" if report.loaded == 1 else f"{report.loaded:,} new or changed files"
         render.print_message(f"loaded {files}: {report.calls:,} tool calls")
@@ -349,9 +349,7 @@ def _show_changes(report: LoadReport) -> None:
 
 
 def write_verdict(store: Path) -> str:
-    """Return the headline of the page Overview for all days of a store. If there is none, return the
-    reason.
-    """
+    """Return the headline of the page Overview for all days of a store, or the reason why there is none."""
     from ingest.processes import let_pandas_in
 
     let_pandas_in()

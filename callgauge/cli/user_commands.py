@@ -1,4 +1,4 @@
-"""The commands `callgauge users …`, which decide who may sign in with a password or a link."""
+"""The commands `callgauge users …`, which manage the users who may sign in with a password or a link."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _find_address(config: Path | None) -> str:
 
 
 def _ask_password() -> str:
-    """Ask for a password twice at a terminal. Elsewhere, read the first line of standard input."""
+    """Ask for a password twice at a terminal. Without a terminal, read the first line of standard input."""
     from callgauge.serving.sign_in.users_file import LONGEST_PASSWORD, SHORTEST_PASSWORD
 
     if sys.stdin.isatty():

@@ -18,19 +18,20 @@ _USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 
 
 class DeploymentError(Exception):
-    """Raised when a configuration cannot become a service. The message has the reason and the next step."""
+    """Raised when no service files can be written for a configuration. The message has the reason and the
+    next step.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
     """One Callgauge service. All paths are absolute.
 
-    `command` starts `callgauge`. The nightly job starts at `hour` and `minute`. `user` runs the service; None
-    means the target's default user. `files` are other files that the configuration names. Only the service's
-    user may read `secret_files`. `writable` has the folders for reports and backups. `logs` has the local
-    folders of the sources. `secrets` has the names of environment variables with secrets. `packages` are
-    additional packages of an image, for a sign-in provider and for remote addresses. `checkout` is the folder
-    of Callgauge's own files.
+    `command` starts `callgauge`. The nightly job starts at `hour` and `minute`. `user` is the system user of
+    the service, or None for the default user. `files` are other files that the configuration names. Only the
+    service's user may read `secret_files`. `writable` has the folders for reports and backups. `logs` has the
+    local folders of the sources. `secrets` has the names of environment variables with secrets. `packages`
+    are additional Python packages for a container image. `checkout` is the folder of Callgauge's own files.
     """
 
     command: tuple[str, ...]
@@ -53,7 +54,8 @@ class Installation:
     def commands(self, config: str | None = None) -> tuple[list[str], list[str]]:
         """Return the commands of the server and of the nightly job.
 
-        `config` is the path of the configuration where the service runs. None means the path on this machine.
+        `config` is the file path of the configuration in a container. None means the file path on this
+        machine.
         """
         config_path = config or str(self.config)
         return [*self.command, "serve", "--config", config_path], [

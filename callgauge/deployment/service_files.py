@@ -38,7 +38,9 @@ _FIRST_FOLDERS_OF_THE_IMAGE = {"bin", "dev", "etc", "lib", "lib64", "proc", "sbi
 
 @dataclass(frozen=True, slots=True)
 class ServiceFiles:
-    """The files of one target by file name, and the next steps. `comment` is the format of a comment line."""
+    """The files of one target by file name, and the next steps. `comment` is the format of a comment line in
+    these files.
+    """
 
     files: Mapping[str, str]
     steps: Sequence[str]
@@ -69,10 +71,10 @@ def make_systemd_files(installation: Installation) -> ServiceFiles:
 
 
 def make_cron_files(installation: Installation) -> ServiceFiles:
-    """Return one line for /etc/cron.d if a user is named. Otherwise return the line for the current user's
+    """Return a line for /etc/cron.d if a user is named. Otherwise return a line for the current user's
     crontab.
 
-    The line needs no flock, because the nightly job has its own lock. Raises DeploymentError.
+    Raises DeploymentError.
     """
     _, night = installation.commands()
     if any("\\" in word for word in night):
@@ -168,8 +170,7 @@ def make_kubernetes_files(installation: Installation) -> ServiceFiles:
 def find_place(installation: Installation, path: Path) -> PurePosixPath:
     """Return the path in the container for a path of this machine. Raises DeploymentError.
 
-    Files next to callgauge.toml are in a shared folder. All other paths stay the same. So the same
-    callgauge.toml works on the machine and in the container, with relative and absolute paths.
+    The same callgauge.toml works on this machine and in the container, with relative and absolute paths.
     """
     folder = installation.config.parent
     is_next_to_configuration = path.is_relative_to(folder)
@@ -196,8 +197,8 @@ def _name_checkout(installation: Installation) -> str:
 
 
 def _list_volume_mounts(installation: Installation, config_files: Sequence[Path]) -> Iterator[dict[str, Any]]:
-    """Yield the mounts of the volumes. Each mount covers only one file or folder, so that it hides no other
-    files.
+    """Yield the mounts of the volumes. Each mount covers one file or folder, and so hides no other files of
+    the image.
     """
     for number, path in enumerate((installation.store, *installation.writable)):
         part = "store" if number == 0 else f"folder-{number}"
@@ -214,7 +215,7 @@ def _name_part(path: Path) -> str:
 
 
 def _name_keys(files: Iterable[Path]) -> dict[Path, str]:
-    """Return the key of each file in a config map: the file name, and a number after a repeated name."""
+    """Return the key of each file in a config map: the file name, with a number if the name is repeated."""
     times: Counter[str] = Counter()
     keys = {}
     for path in files:
@@ -293,7 +294,7 @@ def _quote_for_yaml(text: object) -> str:
 
 
 def _quote_systemd_command(words: Sequence[str]) -> str:
-    """Return the words quoted for `ExecStart=`, so that systemd expands neither variables nor specifiers."""
+    """Quote a command for `ExecStart=`, so that systemd expands neither variables nor specifiers."""
     # With this prefix, systemd expands no variables.
     prefix = ":" if any("$" in word for word in words) else ""
     return prefix + " ".join(map(_quote_systemd_word, words))
@@ -309,7 +310,7 @@ def _quote_systemd_word(word: str) -> str:
 
 
 def write_files(files: Mapping[str, str], folder: Path, *, force: bool) -> list[Path]:
-    """Write each file completely or not at all. Return the new and the changed files.
+    """Write each file completely or not at all. Return the new files and the changed files.
 
     If an existing file differs and `force` is False, write nothing. Raises DeploymentError.
     """

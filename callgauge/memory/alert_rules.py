@@ -1,4 +1,4 @@
-"""Alert rules: limits for a rate of a slice, or for a change of the rate."""
+"""Alert rules: limits for the rate of a slice, or for a change of this rate."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SELECT_RULES = (
 
 @dataclass(frozen=True, slots=True)
 class AlertRule:
-    """A rule. `kind` says whether the rule fires above `bound`, below `bound`, or on a change of the rate.
+    """A rule. `kind` says whether the rule fires above `bound`, below `bound`, or when the rate changes.
 
-    `bound` is a share. A change rule fires when the change is at least `bound`; 0 means any change.
-    `muted_until` is the last day on which the rule is hidden.
+    `bound` is a number from 0 to 1. A change rule fires when the change is at least `bound`; 0 means any
+    change. `muted_until` is the last day on which the rule is hidden.
     """
 
     name: str
@@ -65,7 +65,7 @@ def save_rule(
 ) -> None:
     """Save a rule. A rule of the same name is replaced.
 
-    Raises ValueError for an empty name, or when the bound is not a share.
+    Raises ValueError for an empty name, or when the bound is not from 0 to 1.
     """
     if not isfinite(bound) or not 0 <= bound <= 1:
         raise ValueError(f"the bound of a rule is a share from 0 to 1, not {bound}")
@@ -83,7 +83,7 @@ def save_rule(
 
 
 def mute_rule(file: MemoryFile, name: str, until: date | None) -> None:
-    """Hide a rule until the end of a day. None shows the rule again."""
+    """Hide a rule until the end of `day`. If `day` is None, show the rule again."""
     file.write(("UPDATE alert_rules SET muted_until = ? WHERE name = ?", [(write_day(until), name)]))
 
 

@@ -1,4 +1,4 @@
-"""Decisions: what a team chose, why, and the comparison on which the choice is based, with its numbers."""
+"""Decisions: what a team chose, the reason, and the comparison on which the choice is based."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class FrozenComparison:
 
     `measure` is the name of a rate or of a trial measure. `sentence` is the verdict on the page.
     `difference`, `low` and `high` are the difference with its 95 % interval. They are None if there is no
-    data. `method` says how the difference was computed. `run` is the trial run. It is empty for a comparison
-    of logs.
+    data. `method` says how the difference was computed. `run` is the id of the trial run, or empty for a
+    comparison of logs.
     """
 
     measure: str

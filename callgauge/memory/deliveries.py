@@ -1,8 +1,8 @@
-"""Record deliveries, so that two processes never send the same report, even if one of them is killed.
+"""Record deliveries, so that two processes never send the same report, even if a process is killed.
 
-A sender claims the delivery and records *sending* before each request. If the sender is killed in this state,
-the request may have arrived, so no process sends the report again. Between two attempts the state is
-*trying*. If the sender is killed in this state, another process may continue.
+A process claims the delivery and records the state *sending* before each request. If the process is killed in
+this state, the request may have arrived, so no process sends the report again. Between two attempts the state
+is *trying*. If the process is killed in this state, another process may continue.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ _UPDATE = "UPDATE deliveries SET state = ?, at = ?, told = ? WHERE report = ? AN
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The delivery of one report to one channel. `told` is the response in words, with secrets removed."""
+    """The delivery of one report to one channel. `told` is a text about the channel's response, without
+    secrets.
+    """
 
     report: str
     channel: str
@@ -51,7 +53,9 @@ class DeliveryRecords:
         self._file = MemoryFile(folder)
 
     def claim(self, report: str, channel: str) -> tuple[Delivery, bool]:
-        """Return the delivery, and whether this process may send it."""
+        """Claim the delivery of a report to a channel. Return the delivery, and whether this process may send
+        the report.
+        """
         mine, now = uuid4().hex, datetime.now(UTC)
         stale = _write_time(now - LONGEST)
         self._file.write(

@@ -1,6 +1,6 @@
 """Export the decisions and notes of a team as JSON, and merge an exported file into another memory.
 
-Machine records (nightly runs, deliveries, token hashes) are not exported.
+Records of nightly runs, deliveries and tokens are not exported.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _WHAT = "name a file that `callgauge memory export` wrote"
 
 @dataclass(frozen=True, slots=True)
 class _Bounded:
-    """A text that UTF-8 can encode, with a maximum length."""
+    """A string that UTF-8 can encode, with a maximum length."""
 
     may_be_empty: bool = True
     longest: int = LONGEST
@@ -153,14 +153,14 @@ if set(_FIGURES.fields) != set(FrozenComparison.__slots__) or set(_SIDE.fields) 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table of the memory with the types of its columns, and with the names of its key columns."""
+    """An SQL table of the memory with the types of its columns and the names of its key columns."""
 
     columns: Mapping[str, Field]
     key: tuple[str, ...]
 
     @property
     def time(self) -> str | None:
-        """The column with the time at which a row was written. None for prices."""
+        """The column with the time at which a row was written, or None for prices."""
         return "at" if "at" in self.columns else None
 
 
@@ -264,7 +264,7 @@ _OF_JSON = ("slice", "figures")
 
 @dataclass(frozen=True, slots=True)
 class ImportCount:
-    """The number of new, replaced and skipped rows in one table of an import.
+    """The number of new, replaced and skipped rows in one SQL table of an import.
 
     A row is skipped when the memory has the same row or a newer row with the same key.
     """
@@ -275,7 +275,7 @@ class ImportCount:
 
 
 def export_memory(file: MemoryFile) -> str:
-    """Return all decisions and notes as JSON. The rows of each table are sorted by key."""
+    """Return all decisions and notes as JSON. The rows of each SQL table are sorted by key."""
     queries = [
         f"SELECT {_list(table.columns)} FROM {name} ORDER BY {_list(table.key)}"  # noqa: S608 - our names
         for name, table in _TABLES.items()
@@ -330,9 +330,7 @@ def _key_of(row: Mapping[str, Any], table: _Table) -> tuple[Any, ...]:
 
 
 def _make_statement(name: str, table: _Table, rows: Sequence[Mapping[str, Any]]) -> Statement:
-    """Return the statement that merges rows. The merge is correct even if the memory has changed since it was
-    read.
-    """
+    """Return the SQL statement that merges rows. Changes of the memory since it was read do no harm."""
     columns = [column for column in table.columns if column not in table.key]
     newer = f" WHERE excluded.{table.time} > {name}.{table.time}" if table.time else ""
     query = (

@@ -1,6 +1,6 @@
-"""Convert slices to JSON and back: the selected values of each dimension.
+"""Convert slices (the selected values of each dimension) to JSON and back.
 
-Prompts are stored by id, because a label file may change their labels.
+Prompts are stored by id, because their labels may change.
 """
 
 from __future__ import annotations
@@ -50,5 +50,5 @@ def slice_parameters(kept_slice: KeptSlice) -> dict[str, Any]:
 
 
 def take_slice(parameters: Mapping[str, Any]) -> KeptSlice:
-    """Return the slice that a page's metric parameters describe. Days and unused filters are left out."""
+    """Return the slice that a page's metric parameters describe. Days and unset filters are left out."""
     return {name: tuple(values) for name, key in PARAMETERS.items() if (values := parameters.get(key))}

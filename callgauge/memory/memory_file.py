@@ -1,7 +1,6 @@
 """Open a team's memory: one small SQLite file in the store's folder.
 
-The memory is not part of the published store file. So decisions and notes stay when a load publishes a new
-store file.
+A load publishes a new store file, but does not change the memory.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ class MemoryFile:
 
 
 def make_insert(table: str, row: Mapping[str, Any], *, replaces: bool = False) -> Statement:
-    """Return the statement that inserts a row. A row with the same key is replaced."""
+    """Return the SQL statement that inserts a row. A row with the same key is replaced."""
     verb = "INSERT OR REPLACE" if replaces else "INSERT"
     columns, marks = ", ".join(row), ", ".join("?" * len(row))
     return f"{verb} INTO {table} ({columns}) VALUES ({marks})", [tuple(row.values())]
@@ -120,12 +119,12 @@ def write_day(day: date | None) -> str | None:
 
 
 def make_id() -> str:
-    """Return a new random id. Counters could collide when two memories are merged."""
+    """Return a new random id, which does not collide when two memories are merged."""
     return uuid4().hex
 
 
 def cut_text(text: str) -> str:
-    """Return a text without invalid Unicode, cut to 2,000 characters."""
+    """Return a string without invalid Unicode, cut to 2,000 characters."""
     return text[:LONGEST].encode("utf-8", "replace").decode("utf-8")
 
 
@@ -142,9 +141,9 @@ def check_link(link: str) -> str:
 
 
 def require_text(text: str, otherwise: str) -> str:
-    """Return a text without spaces at its ends.
+    """Return a string without spaces at its ends.
 
-    If the text is empty, raises ValueError with the message `otherwise`.
+    If the string is empty, raises ValueError with the message `otherwise`.
     """
     if not (stripped := text.strip()):
         raise ValueError(otherwise)

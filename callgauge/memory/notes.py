@@ -105,7 +105,7 @@ def remove_notes(
 
 
 def _overwrite_deleted(path: Path) -> None:
-    """Rewrite the file, because SQLite's free space still contains the deleted texts."""
+    """Rewrite the file, because SQLite leaves deleted rows in the file's free space."""
     try:
         with closing(sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)) as connection:
             connection.execute("VACUUM")

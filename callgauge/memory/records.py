@@ -1,6 +1,6 @@
 """The data classes for acknowledged alerts, goals and prices, and for all records of a memory together.
 
-Each record contains its author and its time in UTC. Other modules define the other records that they write.
+Each record contains its author and its time in UTC.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Goal:
 class ModelPrice:
     """The price of a model per million tokens. It applies from a day until the next price of the model.
 
-    `cached_input` and `cache_write` are the prices of input tokens that were read from or written to a
-    provider's cache. They are None if the provider has no separate price. `currency` is an ISO 4217 code.
-    `source` says where the price was published.
+    `cached_input` is the price of input tokens that were read from a provider's cache. `cache_write` is the
+    price of input tokens that were written to the cache. Each is None if the provider has no separate price.
+    `currency` is an ISO 4217 code. `source` says where the price was published.
     """
 
     model: str
@@ -60,7 +60,7 @@ class ModelPrice:
 
 @dataclass(frozen=True, slots=True)
 class TeamRecords:
-    """All records of a team's memory. Acknowledgements, goals and signature states are dicts by key."""
+    """All records of a team's memory. Acknowledgements, goals and triage states are dicts by key."""
 
     acknowledgements: Mapping[str, Acknowledgement] = field(default_factory=dict)
     goals: Mapping[str, Goal] = field(default_factory=dict)

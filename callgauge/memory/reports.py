@@ -13,7 +13,7 @@ from callgauge.memory.memory_file import MemoryFile, write_now
 
 @dataclass(frozen=True, slots=True)
 class ToldReport:
-    """The contents of a nightly report: the keys of alerts, errors and silent sources."""
+    """The contents of a nightly report: the keys of the reported alerts, errors and silent sources."""
 
     night: date
     keys: frozenset[str]
@@ -36,7 +36,7 @@ class ReportRecords:
         return None
 
     def note(self, night: date, keys: Iterable[str]) -> None:
-        """Save the contents of a nightly report. The contents for the same nightly run are replaced."""
+        """Save the contents of a nightly report. Earlier contents for the same nightly run are replaced."""
         self._file.write(
             (
                 "INSERT OR REPLACE INTO reports VALUES (?, ?, ?)",

@@ -19,7 +19,7 @@ class SignatureState:
     """The triage status of an error signature. A signature without a status is new.
 
     `fixed_in` is the version with the fix, or empty. `fixed_day` is the day of the fix. If the error occurs
-    on a later day, it counts as returned.
+    on a later day, the error counts as returned.
     """
 
     signature: str

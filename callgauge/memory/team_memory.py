@@ -73,7 +73,7 @@ class TeamMemory:
         return self.read().acknowledgements
 
     def acknowledge(self, alert: str, *, note: str = "", by: str = "") -> None:
-        """Record that somebody has seen an alert. A second call replaces the note."""
+        """Record that somebody has seen an alert. An earlier note on the alert is replaced."""
         self._write(
             "INSERT OR REPLACE INTO acknowledgements VALUES (?, ?, ?, ?)",
             [(alert, cut_text(note), cut_text(by), write_now())],
@@ -106,7 +106,7 @@ class TeamMemory:
         return self.read().prices
 
     def replace_prices(self, prices: Iterable[ModelPrice]) -> None:
-        """Replace all prices of the team by `prices`. If a price is invalid, change nothing."""
+        """Replace all prices of the team with `prices`. If a price is invalid, change nothing."""
         rows = [(price.model, price.from_day.isoformat(), *astuple(price)[2:]) for price in prices]
         self._write("INSERT INTO prices VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows, first="DELETE FROM prices")
 

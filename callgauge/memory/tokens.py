@@ -26,9 +26,9 @@ class TokenProblemError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AccessToken:
-    """The stored data of a token. The text of the token is not stored.
+    """The stored data of a token. The token itself is not stored.
 
-    `expires` is None if the token never expires. `hash` is the SHA-256 of the text.
+    `expires` is None if the token never expires. `hash` is the SHA-256 of the token.
     """
 
     name: str
@@ -43,7 +43,7 @@ class AccessToken:
 
 
 class TokenList:
-    """The tokens of the team that uses the store in `folder`. All methods raise MemoryProblemError."""
+    """The API tokens of the team that uses the store in `folder`. All methods raise MemoryProblemError."""
 
     def __init__(self, folder: Path) -> None:
         self._file = MemoryFile(folder)
@@ -57,7 +57,7 @@ class TokenList:
         ]
 
     def create(self, name: str, role: str, expires: datetime | None, by: str = "") -> str:
-        """Save a new token and return its text, which cannot be read again. Raises TokenProblemError."""
+        """Save a new token and return it. The token cannot be read again. Raises TokenProblemError."""
         if not _NAME.fullmatch(name):
             raise TokenProblemError(
                 f"{name[:80]!r} is not a valid token name; use up to 80 letters, digits, blanks and . @ + - _"
@@ -90,7 +90,7 @@ def hash_token(text: str) -> str:
 
 
 def match_token(text: str, tokens: list[AccessToken], now: datetime) -> AccessToken | None:
-    """Return the valid token with this text. Compares in constant time."""
+    """Return the valid token that equals this string. Compares in constant time."""
     if not text.startswith(PREFIX):
         return None
     digest = hash_token(text)

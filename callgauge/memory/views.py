@@ -21,11 +21,10 @@ SELECT_VIEWS = "SELECT name, owner, page, query, shared, at FROM views ORDER BY 
 
 @dataclass(frozen=True, slots=True)
 class SavedView:
-    """A page with its filters. `page` is the page's name in the URL. `query` is the URL's text after the
-    question mark.
+    """A page with its filters. `page` is the page's name in the URL. `query` is the URL's query string.
 
     Views with `shared` are visible to the whole team. Other views are visible only to their owner. An owner
-    uses each name once.
+    cannot use a name twice.
     """
 
     name: str
@@ -61,7 +60,9 @@ def save_view(
 
 
 def rename_view(file: MemoryFile, view: SavedView, name: str) -> None:
-    """Rename a view. Raises ValueError for an empty name, and MemoryProblemError when the name is in use."""
+    """Rename a view. Raises ValueError for an empty name, and MemoryProblemError when the owner already uses
+    the name.
+    """
     new_name = cut_name(require_text(name, "a view has a name"))
     file.write(
         ("UPDATE views SET name = ? WHERE owner = ? AND name = ?", [(new_name, view.owner, view.name)])

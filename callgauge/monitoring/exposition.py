@@ -42,7 +42,7 @@ class StoreFigures:
     def write(self) -> tuple[str, str | None]:
         """Return the metrics as text. Also return the reason if the store cannot be opened, else None.
 
-        A store that cannot be opened has `callgauge_store_open 0` and no other store metrics.
+        For a store that cannot be opened, the only metric of the store is `callgauge_store_open 0`.
         """
         figures, problem = self._collect()
         return generate_latest(figures).decode(), problem

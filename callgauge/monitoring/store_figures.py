@@ -1,7 +1,7 @@
 """The Prometheus metrics of a store: its newest load, and the calls and rates of each model.
 
-All metrics are gauges, because retention and `callgauge forget` remove calls. The number of series is
-limited: the most used models have their own series, and all other models share one.
+All metrics are gauges, because retention and `callgauge forget` remove calls. The most used models have their
+own series, and all other models share one series.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def collect_store_figures(store: StoreReader, today: date) -> Iterator[Metric]:
 
 
 def clean_label(text: str) -> str:
-    """Return log text as a label with only printable characters and a maximum length."""
+    """Return log content as a label with only printable characters and a maximum length."""
     shown = "".join(character if character.isprintable() else "\ufffd" for character in text[: _LONGEST + 1])
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"
 
@@ -139,7 +139,7 @@ def _find_models(store: StoreReader, newest: date, today: date) -> frozenset[str
 def _sum(
     rows: pd.DataFrame, models: frozenset[str], key: str, columns: tuple[str, ...]
 ) -> Mapping[tuple[str, str], list[int]]:
-    """Return the column sums for each model label and `key`."""
+    """Return the sum of each column for each pair of model label and `key`."""
     sums: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0] * len(columns))
     for model, name, *numbers in rows[["slice", key, *columns]].itertuples(index=False):
         label = clean_label(model) if model in models else OTHER

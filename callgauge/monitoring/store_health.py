@@ -31,8 +31,8 @@ class StoreHealth:
     """The health of a store. It contains no stored data and no paths.
 
     `loaded_at` is the end of the newest load, even if that load found nothing new. It is None before the
-    first load. `limit` is the maximum age of the newest load. `reason` is a sentence about the problem, or
-    None without a problem.
+    first load. `limit` is the maximum age of the newest load. `reason` describes the problem, or is None if
+    the store is healthy.
     """
 
     loaded_at: datetime | None

@@ -90,7 +90,7 @@ def check_configuration(
 def list_variables(configuration: Configuration) -> list[tuple[KeyPath, str]]:
     """Return the environment variables with secrets, each with its key in the configuration.
 
-    The cookie secret is listed only if the file names a variable. Otherwise the server creates a secret.
+    The cookie secret is listed only if the configuration names a variable for it.
     """
     report, sign_in = configuration.report, configuration.sign_in
     variables: list[tuple[KeyPath, str]] = [
@@ -134,7 +134,7 @@ def _without_option(advice: str) -> str:
 
 
 def _can_write(folder: Path) -> bool:
-    """Return True when a folder, or the nearest existing parent of a new folder, is writable."""
+    """Return True when a folder is writable. For a new folder, check the nearest existing parent."""
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
     return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
 
@@ -153,7 +153,7 @@ def _check_files(configuration: Configuration) -> Iterator[tuple[KeyPath, str, s
 
 
 def _check_load(configuration: Configuration) -> Iterator[tuple[KeyPath, str, str]]:
-    """Yield the problems with options that `callgauge ingest` would reject."""
+    """Yield the problems with the options of a load, as `callgauge ingest` would report them."""
     try:
         load_words(configuration.load)
         if configuration.load.since is not None:

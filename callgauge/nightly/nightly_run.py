@@ -35,7 +35,7 @@ class NightRun:
     """One process of a nightly run. When `stop()` returns True, a step ends as soon as no data is lost.
 
     `patience` decides whether to wait for a store that another load has locked. `on_write` is called before
-    each lasting write. Tests kill the process in this callback.
+    each lasting write; tests use it to kill the process.
     """
 
     configuration: Configuration
@@ -81,8 +81,8 @@ class UnreadableFile:
     """A file that was read only partly or not at all. `lines` is the number of unreadable lines. None means
     the whole file.
 
-    `reason` continues a sentence that begins with the path. If `lines` is a number, `reason` is the code and
-    reason of the first unreadable line.
+    `reason` is a clause about the file. If `lines` is a number, `reason` is the code and reason of the first
+    unreadable line.
     """
 
     source: str
@@ -92,7 +92,9 @@ class UnreadableFile:
 
 
 def run_load(run: NightRun) -> StepResult:
-    """Load all sources. The step fails when one source fails. If all sources fail, no later step runs."""
+    """Load all sources. The step fails when one source fails. If all sources fail, later steps are
+    skipped.
+    """
     configuration = run.configuration
     if not configuration.sources:
         return skip_step("the file names no [sources]")
@@ -194,7 +196,7 @@ def run_backup(run: NightRun) -> StepResult:
 
 
 def run_report(run: NightRun) -> StepResult:
-    """Make the report. Send it to each channel that has not received it. The step fails if one channel
+    """Make the report, and send it to each channel that has not received it. The step fails if a channel
     fails.
     """
     from callgauge.report.content.morning_report import ReportError  # This import loads pandas.
@@ -229,10 +231,11 @@ class NightExit(IntEnum):
 
 @dataclass(slots=True)
 class NightResult:
-    """The steps of this process in order. `before` has the steps that earlier processes of the run finished.
+    """The steps that this process executed, in order. `before` has the steps that earlier processes of the
+    nightly run finished.
 
-    `is_stopped` means that a signal ended the run. `problem` says why the run could not continue. It is empty
-    if there was no problem.
+    `is_stopped` means that a signal ended the nightly run. `problem` says why the nightly run could not
+    continue, or is empty.
     """
 
     night: date
@@ -266,12 +269,12 @@ def run_night(
     on_write: OnWrite = ignore_write,
     again: bool = False,
 ) -> NightResult:
-    """Run the unfinished steps of this nightly run. If `again` is True, run all steps. Call `on_step` after
+    """Execute the unfinished steps of this nightly run, or all steps if `again` is True. Call `on_step` after
     each step.
 
     A failed step does not stop later steps unless its result has `ends_night`. Raises NightBusyError while
-    another process runs the nightly job. Raises IngestError if the store's folder cannot be used, and
-    MemoryProblemError if not even the first step can be recorded.
+    another process executes the nightly job. Raises IngestError if the store's folder cannot be used, and
+    MemoryProblemError if the first step cannot be recorded.
     """
     prepare_store(configuration.store)
     records = NightRecords(configuration.store)
@@ -309,10 +312,11 @@ def run_night(
 
 
 def choose_night(now: datetime, newest: Sequence[NightStep]) -> tuple[date, dict[StepName, NightStep]]:
-    """Return the day of the nightly run to which a start at `now` belongs, and the steps of this run so far.
+    """Return the day of the nightly run to which a start at `now` belongs, and the steps that were already
+    recorded for it.
 
-    `newest` has the steps of the newest run. The day of a run is the local day on which the run began. An
-    unfinished run is continued for twelve hours, also past midnight.
+    `newest` has the steps of the newest nightly run. The day is the local day on which the nightly run began.
+    An unfinished nightly run is continued for twelve hours, also past midnight.
     """
     today = now.astimezone().date()
     past = {step.step: step for step in newest}

@@ -46,11 +46,12 @@ def load_sources(
     show_progress: ShowProgress,
     stop: Callable[[], bool],
 ) -> Iterator[SourceLoad]:
-    """Load the sources in file order and yield the results. A failed source does not stop later sources.
+    """Load the sources in the order of the configuration and yield the results. A failed source does not stop
+    later sources.
 
-    `given` has parameters of `ingest.pipeline.load.load` that override the configuration file. Ends early
-    when the store cannot be written, or when `stop()` returns True. Raises IngestError when the folder cannot
-    be a store. Raises MemoryProblemError.
+    `given` has parameters of `ingest.pipeline.load.load` that override the configuration. Ends early when the
+    store cannot be written, or when `stop()` returns True. Raises IngestError when the folder cannot be a
+    store. Raises MemoryProblemError.
     """
     prepare_store(configuration.store)
     keep_aliases(configuration.store, configuration.aliases)
@@ -109,7 +110,7 @@ def choose_privacy(*, redact: bool, config: Path | None, results: bool) -> Priva
 
 
 def list_named(source: SourceSettings) -> list[str]:
-    """Return the paths of a source, including the paths in its list files. Raises InputError."""
+    """Return the paths of a source, including the paths in the source's list files. Raises InputError."""
     return [*source.paths, *(name for file in source.manifests for name in read_file_list(file))]
 
 

@@ -1,6 +1,4 @@
-"""Lists and removes the reports in the store's folder. Retention applies to reports, because they quote
-logs.
-"""
+"""Lists and removes reports in the store's folder. Reports quote logs, so retention applies to them."""
 
 from __future__ import annotations
 
@@ -19,10 +17,10 @@ def list_report_nights(store: Path) -> list[date]:
 
 
 def remove_old_reports(store: Path, before: date, *, dry_run: bool = False) -> int:
-    """Remove the reports about days before `before`. Return the number of nightly runs of these reports.
+    """Remove the reports about days before `before`. Return the number of nightly runs whose reports were
+    removed.
 
-    If `dry_run` is True, only count the nightly runs. Reports in other folders and other files stay. Raises
-    StoreError when a file cannot be removed.
+    If `dry_run` is True, only count the nightly runs. Raises StoreError when a file cannot be removed.
     """
     # A report covers the days before its nightly run.
     old = {night: files for night, files in _find_files(store).items() if night <= before}

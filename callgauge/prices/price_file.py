@@ -1,4 +1,4 @@
-"""Reads a price file in CSV or JSON. One error names every bad line."""
+"""Reads a price file in CSV or JSON. The error lists every invalid line."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _make_price(fields: Mapping[str, Any]) -> ModelPrice:
 
 
 def _find_contradictions(prices: list[tuple[str, ModelPrice]]) -> Iterator[tuple[str, str]]:
-    """Yield a problem for each entry that contradicts an earlier entry."""
+    """Yield a problem for each price that contradicts an earlier price in the file."""
     seen: set[tuple[str, date]] = set()
     for where, price in prices:
         first = prices[0][1].currency
@@ -173,7 +173,7 @@ def _read_amount(value: Any) -> float | None:
 
 
 def _quote(value: Any) -> str:
-    """Return a value of the file for a message: shortened, on one line, without control characters."""
+    """Return a value of the file for an error message: shortened, on one line, without control characters."""
     if _is_empty(value):
         return "empty"
     text = str(value)

@@ -39,9 +39,7 @@ class PriceMatch:
     prices: tuple[ModelPrice, ...]
 
     def periods(self) -> Iterator[tuple[ModelPrice, date | None]]:
-        """Yield each price with the first day on which the price no longer applies. This day is None for the
-        last price.
-        """
+        """Yield each price with the day on which the next price begins, or None for the last price."""
         ends = [later.from_day for _, later in pairwise(self.prices)]
         yield from zip(self.prices, [*ends, None], strict=True)
 
@@ -63,7 +61,9 @@ class PriceList:
         }
 
     def match(self, model: str) -> PriceMatch | None:
-        """Return the prices of a model by its name in the logs. Return None if neither list has the model."""
+        """Return the prices of a model by its name in the logs. Return None if there is no price for the
+        model.
+        """
         for owner, prices in self._of_owner.items():
             for name, how in _name_forms(model):
                 if name in prices:
@@ -90,7 +90,7 @@ def cost_of_tokens(
 ) -> float | None:
     """Return the cost of tokens in the price's currency. Return None if the tokens were not counted.
 
-    `cached` tokens were read from a provider's cache and are included in `read`.
+    `read` counts the input tokens. `cached` counts those input tokens that were read from a provider's cache.
     """
     if read is None or written is None:
         return None
@@ -123,7 +123,7 @@ def _group_by_model(prices: Iterable[ModelPrice]) -> dict[str, tuple[ModelPrice,
 
 
 def _name_forms(model: str) -> Iterator[tuple[str, str]]:
-    """Yield each name under which a price list may have a model, and how the name was derived."""
+    """Yield each name under which a price list may list a model, and how this name was derived."""
     bare = model.rpartition("/")[2]
     yield model, "exact name"
     yield _DATE.sub("", model), "without its date"

@@ -1,4 +1,4 @@
-"""Environment variables that tell model clients the address of their server, for a recorded command."""
+"""Environment variables that direct the model clients of a command to the recorder."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True, slots=True)
 class ClientApi:
-    """One model API. `variables` are the environment variables that its clients read, and `server` is the
+    """One model API. `variables` are the environment variables that its clients read. `server` is the
     provider's server.
 
-    `route` is the name of the API in the recorder's URLs. `version` is the path that a client's base URL must
-    end with. Only OpenAI's clients need `version`, because other clients add the version themselves.
+    `route` is the name of the API in the recorder's URLs. `version` is the URL path that a client's base URL
+    must end with, such as `/v1`. It is empty if clients add the version themselves.
     """
 
     route: str
@@ -32,9 +32,10 @@ _VERSION = re.compile(r"/v\d\w*$")
 
 
 def find_targets(environment: Mapping[str, str], server: str | None = None) -> dict[str, str]:
-    """Return the server of each route: `server` if it is given, else the value of an environment variable.
+    """Return the server of each API by route.
 
-    If neither exists, the server is the provider's own.
+    The server is `server` if given, else the value of the API's environment variable, else the provider's
+    server.
     """
     return {
         api.route: server
@@ -49,7 +50,7 @@ def name_recorder(
     """Return environment variables that send a command's requests to the recorder at `recorder`.
 
     `targets` is the result of `find_targets`. `is_one_server` means that all targets are the same base URL.
-    Then the version is removed from this URL for clients that add their own version.
+    Then the version is removed from the URL for clients that add the version themselves.
     """
     variables: dict[str, str] = {}
     for api in CLIENT_APIS:

@@ -1,10 +1,10 @@
-"""Records each request with its answer as one line in a log. A thread writes one file per hour.
+"""Records each request with its response as one line in a log. A thread writes one file per hour.
 
-A line has the log format `request_log`: `request` and `response` contain the original texts. Headers and the
-query of the URL are not stored. API keys of the request are removed from every text.
+A line has the log format `request_log`: `request` and `response` contain the original bodies. Headers and the
+query of the URL are not stored. API keys of the request are removed.
 
-The log must never break an agent. While the log cannot be written (a full disk), requests pass unrecorded. A
-message reports this once, and another message reports when recording resumes.
+If the log cannot be written (a full disk), requests are passed on without a record. Messages report the start
+and the end of this state.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ _WAITING = 10_000  # This many exchanges may wait for the disk; `Memory` limits 
 
 
 class Memory:
-    """Limits the memory for the bodies of all current exchanges together."""
+    """Limits the memory for the bodies of all current requests and responses together."""
 
     def __init__(self, most: int) -> None:
         self._left = most
 
     def reserve(self, size: int) -> int:
-        """Reserve up to `size` bytes. Return how many bytes were available."""
+        """Reserve up to `size` bytes. Return the number of reserved bytes."""
         granted = min(size, self._left)
         self._left -= granted
         return granted
@@ -60,7 +60,7 @@ class Memory:
 
 
 class Captured:
-    """Keeps the first bytes of a body that passes through, at most `most` bytes."""
+    """Keeps the first bytes of a request or response body, at most `most` bytes."""
 
     def __init__(self, most: int, memory: Memory) -> None:
         self.size = 0
@@ -70,7 +70,7 @@ class Captured:
         self._held = 0
 
     def take(self, piece: bytes) -> None:
-        """Count a piece of the body, and store the piece if there is room."""
+        """Count a piece of the body, and store the piece if the limit allows it."""
         self.size += len(piece)
         room = min(self._most - self._held, len(piece))
         if room <= 0 or self._held < self.size - len(piece):  # After a gap, later pieces are not kept.
@@ -97,7 +97,7 @@ class Captured:
 
 @dataclass(slots=True)
 class PassingExchange:
-    """A request and its answer on their way through the proxy. Times are seconds of a monotonic clock."""
+    """A request and its response that pass through the proxy. Times are seconds of a monotonic clock."""
 
     address: str
     method: str
@@ -181,7 +181,7 @@ def shorten_address(address: str) -> str:
 
 
 def _to_text(body: Captured, coding: str, keys: Iterable[str]) -> Any:
-    """Return a body as text. If the body is not UTF-8, return base64, as in HTTP archives (HAR 1.2)."""
+    """Return a body as a string. If the body is not UTF-8, return base64, as in HTTP archives (HAR 1.2)."""
     raw = _unpack(body.join(), coding)
     try:
         return _drop_keys(raw.decode("utf-8"), keys)
@@ -195,8 +195,8 @@ def _to_text(body: Captured, coding: str, keys: Iterable[str]) -> Any:
 
 
 def _unpack(raw: bytes, coding: str) -> bytes:
-    """Decompress a body by its Content-Encoding. A damaged body stays unchanged, and so does an unknown
-    coding.
+    """Decompress a body by its Content-Encoding. A body that is damaged or has an unknown coding stays
+    unchanged.
     """
     coding = coding.strip().lower()
     try:
@@ -211,7 +211,7 @@ def _unpack(raw: bytes, coding: str) -> bytes:
 
 
 def keep_readable_codings(accepted: str) -> str:
-    """Return an Accept-Encoding header with only the codings that this module can decompress."""
+    """Return an Accept-Encoding header with only the codings that the recorder can decompress."""
     codings = [part.strip() for part in accepted.split(",") if READABLE_CODINGS.match(part)]
     return ", ".join(codings) or "identity"
 

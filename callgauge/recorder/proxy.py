@@ -1,6 +1,6 @@
-"""Passes requests to a server, passes the answers back, and records requests and answers.
+"""Passes requests to a server, passes the responses back, and records both.
 
-The bytes pass unchanged and without delay.
+The bytes are passed on unchanged and without delay.
 """
 
 from __future__ import annotations
@@ -61,12 +61,11 @@ def _read_target(address: str) -> _Target:
 class RecordingProxy:
     """An ASGI application that passes requests to the server `target` and records them in `log`.
 
-    If `target` maps names to servers, the path `/NAME/…` goes to the server with that name.
+    If `target` maps names to servers, the URL path `/NAME/…` goes to the server with that name.
 
-    Only POST requests with a JSON body are recorded. All other requests just pass through. The path of
-    `target` is not added twice: `/v1` may be in the client's URL, in the target, or in both. If `is_local` is
-    True, the Host header of a request must name this machine. So web pages cannot use the proxy through their
-    own host name.
+    Only POST requests with a JSON body are recorded. If the target's path, such as `/v1`, is also in the
+    client's URL, it is not added twice. If `is_local` is True, the Host header of a request must name this
+    machine. So web pages cannot use the proxy through their own host name.
     """
 
     def __init__(
@@ -156,7 +155,7 @@ class RecordingProxy:
     async def _forward_while_wanted(
         self, request: Request, send: Send, exchange: PassingExchange, is_recorded: bool
     ) -> None:
-        """Pass an exchange on. If the client disconnects, cancel the request, so that the server stops
+        """Pass a request on. If the client disconnects, cancel the request, so that the server stops
         generating.
         """
         is_read = asyncio.Event()
@@ -181,9 +180,7 @@ class RecordingProxy:
             exchange.problem = _WENT_AWAY
 
     def _find_address(self, request: Request) -> str | None:
-        """Return the URL that a request goes to. Return None if no server matches. Path and query stay
-        unchanged.
-        """
+        """Return the URL that a request goes to. Return None if no server matches."""
         raw = request.scope.get("raw_path") or request.url.path.encode()
         path = raw.decode("ascii", "replace")
         target = self._targets.get("")

@@ -1,1 +1,1 @@
-"""The layer between the network and Streamlit, which authenticates requests and sets headers on answers."""
+"""The layer between the network and Streamlit: authenticates requests and sets headers on responses."""

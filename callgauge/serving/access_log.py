@@ -1,4 +1,6 @@
-"""Writes the access log: JSON lines in the store that say who signed in, viewed a page or exported data."""
+"""Writes the access log: who signed in, viewed a page or exported data. The log is a JSON Lines file in the
+store's folder.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ _MOST_PARTS = 64  # maximum number of parts of an address that are compared with
 
 
 class AccessLog:
-    """Writes one line per event into a file in `folder`. A write error does not stop the request."""
+    """Writes one line per event into the log file in `folder`. A write error does not stop the request."""
 
     def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
         self.path = folder / FILE
@@ -102,8 +104,8 @@ def _lock_log(folder: Path, patience: float) -> Iterator[None]:
 
 
 def _open_private(path: Path, flags: int) -> int:
-    """Open a file that only its owner may use. If the folder has the set-group-ID bit, the group may use it,
-    too.
+    """Open a file for its owner only. If the folder has the set-group-ID bit, the group may also use the
+    file.
     """
     mode = path.parent.stat().st_mode
     with new_files_like(path.parent):
@@ -111,9 +113,9 @@ def _open_private(path: Path, flags: int) -> int:
 
 
 def remove_ids(folder: Path, ids: Collection[str]) -> int:
-    """Replace the ids of sessions and calls in a folder's access log. Return the number of changed lines.
+    """Remove these ids of sessions and calls from a folder's access log. Return the number of changed lines.
 
-    Each file is replaced atomically, so no line of a running server is lost. Raises OSError.
+    Each id is replaced by a placeholder. Running servers may write to the log meanwhile. Raises OSError.
     """
     if not ids:
         return 0
@@ -128,9 +130,7 @@ def remove_ids(folder: Path, ids: Collection[str]) -> int:
 
 
 def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> int:
-    """Apply `change` to each line of a file. Replace the file if a line changed. Return the number of changed
-    lines.
-    """
+    """Apply `change` to each line of a file. Return the number of changed lines."""
     new = path.with_name(f"{path.name}.new")
     with path.open("rb") as old:
         lines = [(line, change(line)) for line in old]
@@ -164,9 +164,7 @@ def _leave_ids_out(line: bytes, ids: Collection[str]) -> bytes:
 
 
 def _names_one_of(value: object, ids: Collection[str]) -> bool:
-    """Return True if a value is one of the ids, or contains an id between slashes. Ids may contain
-    slashes.
-    """
+    """Return True if a value is one of the ids, or is a URL path that contains one of the ids."""
     if not isinstance(value, str):
         return False
     parts = value.split("/")[:_MOST_PARTS]

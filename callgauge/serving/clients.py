@@ -1,4 +1,6 @@
-"""Finds the address of a request's client, and whether the client runs on this machine."""
+"""Finds the address of the client that sent a request. Decides whether the client is a program on this
+machine.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ class ClientAddresses:
         self._proxies = [ipaddress.ip_network(name, strict=False) for name in proxies]
 
     def find(self, scope: Scope) -> str:
-        """Return the client's address. If trusted proxies passed the request on, read the address from
+        """Return the client's address. If the request came through trusted proxies, read the address from
         X-Forwarded-For.
         """
         peer = peer_address(scope)
@@ -66,12 +68,12 @@ def _read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | 
 def is_of_this_machine(scope: Scope, proxies: ClientAddresses) -> bool:
     """Return True if a program on this machine made the request for itself, not as a proxy for a client.
 
-    A request through a proxy on this machine also comes from a loopback address. A proxy is recognised by:
+    A request through a proxy on this machine also comes from a loopback address. Signs of a proxy are:
     - the address of a configured proxy;
-    - a Host header that names another machine (most proxies keep the browser's name; DNS rebinding also shows
-      such a name);
-    - an Origin or Referer header that names another host, if the proxy replaces the Host header;
-    - a header that only proxies add, or HTTP/1.0, the default of nginx.
+    - a Host header that names another machine;
+    - an Origin or Referer header that names another host than the Host header;
+    - a header that only proxies add;
+    - HTTP/1.0, the default of nginx.
     """
     headers, peer = Headers(scope=scope), peer_address(scope)
     if not is_loopback(peer) or proxies.is_proxy(peer) or scope.get("http_version") == "1.0":

@@ -1,10 +1,11 @@
 """Closes idle connections, so that nobody can block the server by opening many connections.
 
-A connection waits from its start, and after each answer, until the header of the next request arrives. The
-server closes a connection that waits for too long. If too many connections wait, the server closes the oldest
-waiting connection.
+A connection is idle until the header of a request has arrived, and again after each response. The server
+closes a connection that is idle for too long. If too many connections are idle, the server closes the one
+that has been idle longest.
 
-The server also closes a connection whose client hardly reads the answer, because unread answers use memory.
+The server also closes a connection whose client hardly reads the response, because unread responses use
+memory.
 """
 
 from __future__ import annotations
@@ -35,17 +36,17 @@ def raise_file_limit() -> int:
 
 
 class Waiting(Protocol):
-    """Protocol of a connection that can be closed, such as an `asyncio.Transport`."""
+    """Protocol of a connection that can be closed, such as `asyncio.Transport`."""
 
     def get_extra_info(self, name: str, /) -> Any: ...
     def abort(self) -> None: ...
 
 
 class WaitingConnections:
-    """Keeps the connections that wait for a request, oldest first.
+    """Keeps the connections that wait for a request, in the order of their arrival.
 
-    At most `most` connections may wait, and at most `each` of them may have the same address. A connection
-    that waits for more than `seconds` is closed.
+    At most `most` connections may wait. At most `each` connections with the same address may wait. A
+    connection that waits for more than `seconds` is closed.
     """
 
     def __init__(self, most: int, each: int, seconds: float = WAITING_SECONDS) -> None:
@@ -117,8 +118,8 @@ def guard_connections(protocol: type[Any], waiting: WaitingConnections) -> type[
             self.forget_reader()
 
         def check_reader(self, before: int | None) -> None:
-            """Close the connection if its client has read too few of the `before` waiting bytes. Otherwise
-            check again later.
+            """Close the connection if its client has read too little of the response since the last check.
+            `before` is the number of unread bytes at the last check.
             """
             left = self.transport.get_write_buffer_size()
             if before is not None and before - left < _LEAST_BYTES:

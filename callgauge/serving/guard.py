@@ -1,7 +1,7 @@
-"""Checks the host, origin and route of each request, and sets the headers of every answer.
+"""Checks the host, origin and route of each request, and sets the headers of every response.
 
-The guard runs before Streamlit, because Streamlit also answers requests that the pages do not need. Examples
-are uploads, memory figures, an interface for agents, requests with any Host, and pages on other ports.
+The guard rejects requests that the pages do not need but that Streamlit would answer. Examples are uploads,
+memory figures and requests with any Host header.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
 class ServerGuard:
-    """Rejects requests that no page makes, and sets security headers on every answer.
+    """Rejects requests that no page makes, and sets security headers on every response.
 
-    `hosts` contains the host names that the server accepts; `*` accepts any name. A page's Origin must equal
-    the host and port of the request. If a proxy changes the host, the Origin must name a host in `hosts` with
-    the default port, but not this machine. `address` is the server's public address behind a proxy. Any other
-    Origin with the host name of `address` is rejected. `embed_in` contains the origins that may show the
-    server in a frame.
+    `hosts` contains the host names that the server accepts; `*` accepts any name. The Origin header must
+    equal the host and port of the request. If a proxy changes the Host header, the Origin header must name a
+    host in `hosts` with the default port, but not this machine. `address` is the server's public address
+    behind a proxy. An Origin with the same host name as `address` but another scheme or port is rejected.
+    `embed_in` contains the origins that may show the server in a frame.
     """
 
     def __init__(
@@ -120,10 +120,10 @@ class _Place(NamedTuple):
 
 
 class _SendWithHeaders:
-    """Forwards messages to `send`, adds our headers to each answer, and divides long bodies into pieces.
+    """Forwards messages to `send`, adds our headers to each response, and divides long bodies into pieces.
 
-    The server buffers the bytes that a client has not read yet. Pieces keep this buffer small, because the
-    next piece waits until the client has read the buffer.
+    The next piece is sent when the client has read the previous one. So the server buffers only a small
+    amount.
     """
 
     def __init__(self, send: Send, headers: Iterable[tuple[str, str]], *, is_static: bool) -> None:
@@ -152,10 +152,10 @@ class _SendWithHeaders:
 
 
 def _is_asked_by_another(headers: Headers) -> bool:
-    """Return True if a page of another site made the request, even if the request has no Origin header.
+    """Return True if a page of another site made the request.
 
-    For example, a request for an image has no Origin. The other site's page could not read the answer, but
-    could start queries. Navigations are allowed: links, and frames in pages of `embed_in`.
+    Some requests have no Origin header, for example requests for images. The other site's page could use such
+    requests to start queries. Links, and frames in pages of `embed_in`, are allowed.
     """
     fetch_site = headers.get("sec-fetch-site")
     return fetch_site in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate"
@@ -168,11 +168,11 @@ def _is_method_known(method: str, path: str) -> bool:
 
 
 def _make_headers(page: str, embed_in: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the headers of every answer.
+    """Return the headers of every response.
 
-    `page` is Streamlit's first page, whose inline scripts are allowed by their hashes. Streamlit writes
-    styles into pages, so styles need `unsafe-inline`. Streamlit's charts and tables start workers from
-    `blob:` and compile WebAssembly. No script uses `eval`, and no file comes from another server.
+    `page` is Streamlit's first page. Its inline scripts are allowed by their hashes. Streamlit needs
+    `unsafe-inline` for styles, and workers from `blob:` and WebAssembly for charts and tables. Files from
+    other servers and the use of `eval` are forbidden.
     """
     hashes = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
@@ -222,7 +222,7 @@ def _read_name(host: str) -> str | None:
 
 
 def _read_place(address: str) -> _Place | None:
-    """Return the origin in an address or an Origin header. Return None if the text is invalid."""
+    """Return the origin in an address or an Origin header. Return None if the string is invalid."""
     try:
         parts = urlsplit(address)
         port = parts.port

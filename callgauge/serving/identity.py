@@ -1,4 +1,4 @@
-"""Passes the user of a request from the server's guard to pages and routes, in headers of the request."""
+"""Passes the user of a request from the server's guard to pages and routes, in request headers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ WRITES_HEADER = "x-callgauge-writes"
 class User:
     """A person or a program that uses the server.
 
-    `name` is an e-mail address, a user name or a token's name. It is empty if the server has no sign-in.
-    `may_write` allows changes of the team's decisions and notes. Admins may also run SQL, export raw text,
-    and delete sessions.
+    `name` is an e-mail address, a user name or a token's name. The name is empty if the server has no
+    sign-in. `may_write` allows changes of the team's decisions and notes. Admins may also run SQL, export raw
+    content, and delete sessions.
     """
 
     name: str
@@ -39,7 +39,7 @@ NETWORK_USER = User("", "viewer", may_write=False)
 
 
 def write_headers(user: User) -> list[tuple[bytes, bytes]]:
-    """Return the headers that carry a user from the guard to the application."""
+    """Return the headers that carry a user's data from the guard to the application."""
     writes = b"yes" if user.may_write else b"no"
     name = quote(user.name, safe="@ ").encode("ascii")
     return [

@@ -28,10 +28,10 @@ class PlainAnswer(NamedTuple):
 
 
 class HealthRoute:
-    """Answers `/healthz` before all other checks, for any Host and without sign-in.
+    """Answers `/healthz` before all other checks, for any Host header and without sign-in.
 
-    The answer contains no data from the store. `check` returns whether the server is healthy, and a dict of
-    more JSON fields. `check` may block.
+    `check` returns whether the server is healthy, and a dict of more JSON fields. `check` may block. The
+    response contains no stored data.
     """
 
     def __init__(self, app: ASGIApp, check: Callable[[], tuple[bool, dict[str, object]]]) -> None:
@@ -55,7 +55,7 @@ class MetricsRoute:
     """Answers `/metrics` for signed-in users. A server without sign-in answers only requests from this
     machine.
 
-    `write` returns the answer, and may block.
+    `write` returns the metrics as text, and may block.
     """
 
     def __init__(self, app: ASGIApp, write: Callable[[], PlainAnswer]) -> None:

@@ -18,7 +18,7 @@ class MovedPage:
     """The new address of a page.
 
     `to` is the new page. `renamed` maps old URL keys to new keys. `values` maps old values of these keys to
-    new values. `added` contains more keys of the new URL. A renamed key replaces an added key.
+    new values. `added` contains keys and values to add to the new URL; a renamed key replaces an added key.
     """
 
     to: str

@@ -1,4 +1,4 @@
-"""Checks the messages of an open page: what the page may send, and whether its user still has access."""
+"""Checks the messages between an open page and Streamlit, and whether the user still has access."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _NOT_BINARY, _POLICY, _TOO_MUCH = 1003, 1008, 1009  # websocket close codes
 
 
 class SentMedia:
-    """Remembers which files pages offered to each user, because only this user may download such a file.
+    """Remembers which files were offered to which user. Only this user may download the file.
 
-    A user whose role changed counts as another user. So a former admin cannot download an admin's files.
+    If a user's role changes, files that were offered before can no longer be downloaded.
     """
 
     def __init__(self, most: int = 20_000) -> None:
@@ -45,8 +45,8 @@ class OpenPage:
     """Checks and forwards the messages between a websocket and Streamlit.
 
     `is_admitted` is called before each message, and returns whether the user still has access. `may_send`
-    returns whether the page may send a message of this size. `note_media` gets the name of each file that a
-    message offers to the page.
+    returns whether the page may send a message of a given size. `note_media` is called with the name of each
+    file that a message offers to the page.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class OpenPage:
     async def receive(self) -> Message:
         """Return the page's next message. Return a disconnect message if the page may not send the message.
 
-        Text frames are rejected, because they make Streamlit fail. Streamlit's pages send only bytes.
+        Text frames are rejected, because Streamlit fails on them; its own pages send binary frames.
         """
         message = await self._receive()
         if message["type"] != "websocket.receive" or self._is_closed:
@@ -107,8 +107,7 @@ class OpenPage:
 def find_media(data: bytes) -> Iterator[str]:
     """Yield the names of the files that one of Streamlit's messages offers.
 
-    Only the fields that offer files are read. Other fields may contain any address, even that of another
-    user's file.
+    Fields that do not offer files are ignored. Such a field may contain the address of another user's file.
     """
     if b"/media/" not in data:
         return
@@ -124,10 +123,7 @@ def find_media(data: bytes) -> Iterator[str]:
 
 
 def leave_folder_out(data: bytes) -> bytes:
-    """Remove the path of Callgauge's installation folder from a message of Streamlit, and return the message.
-
-    The first message of each script run contains the full path of the script.
-    """
+    """Return a message of Streamlit without the file path of Callgauge's installation folder."""
     if len(data) > _LONGEST_FIRST or _FOLDER not in data:
         return data
     message = ForwardMsg()

@@ -1,4 +1,4 @@
-"""Limits the requests and open connections of each client, with bounded memory."""
+"""Limits the requests and open connections of each client. The memory for the counts is bounded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RateLimit:
         self._left: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
 
     def take(self, key: Hashable) -> bool:
-        """Return True and count a request if the key may make one more request now."""
+        """Count a request and return True, unless the key has reached the limit."""
         now = self._clock()
         left, then = self._left.pop(key, (float(self._most), now))
         left = min(float(self._most), left + (now - then) * self._per_second)
@@ -43,7 +43,9 @@ class RateLimit:
 
 
 class OpenCount:
-    """Counts the open connections. Each key may have at most `each`, and all keys together at most `most`."""
+    """Counts the open connections. Each key may have at most `each` connections, and all keys together at
+    most `most`.
+    """
 
     def __init__(self, each: int, most: int) -> None:
         self._each = each
@@ -51,9 +53,7 @@ class OpenCount:
         self._open: Counter[Hashable] = Counter()
 
     def begin(self, key: Hashable) -> bool:
-        """Return True and count a connection if the key may open one more. The caller must call `end`
-        later.
-        """
+        """Count a connection and return True, unless a limit is reached. The caller must call `end` later."""
         if self._open[key] >= self._each or self._open.total() >= self._most:
             return False
         self._open[key] += 1
@@ -66,7 +66,7 @@ class OpenCount:
 
 
 class SlowTurns:
-    """Serves one request per key at a time. Each request first waits for `seconds`. At most `most` requests
+    """Serves one request per key at a time. Each request waits for `seconds` first. At most `most` requests
     may wait.
     """
 
@@ -78,7 +78,7 @@ class SlowTurns:
 
     @asynccontextmanager
     async def take(self, key: Hashable) -> AsyncIterator[bool]:
-        """Wait until the key's next request may run. Return False immediately if too many requests wait."""
+        """Wait until it is the request's turn. Return False immediately if too many requests wait."""
         if self._waiting[key] >= self._most:
             yield False
             return

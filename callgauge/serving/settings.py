@@ -58,7 +58,7 @@ def healthy_hours_from_environment() -> float:
 
 
 def write_sign_in(settings: SignInSettings) -> str:
-    """Return the sign-in settings as text that `sign_in_from_environment` can read."""
+    """Return the sign-in settings as a string that `sign_in_from_environment` can read."""
     return json.dumps(asdict(settings), default=str)
 
 
@@ -77,7 +77,7 @@ def sign_in_from_environment() -> SignInSettings:
 
 
 def is_gated() -> bool:
-    """Return True if `callgauge serve` started this server, whose gate sets the user of every request."""
+    """Return True if `callgauge serve` started this server. Then the gate sets the user of every request."""
     return SIGN_IN_VARIABLE in os.environ
 
 

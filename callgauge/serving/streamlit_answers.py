@@ -1,4 +1,4 @@
-"""Changes Streamlit's answers: compresses scripts, sends our first page, and avoids useless log messages."""
+"""Changes Streamlit's responses: compresses scripts, sends our first page, drops useless log messages."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ _IMPORT = re.compile(r'\b(?:from|import)"\./([^"/]+\.js)"')
 
 @dataclass(slots=True)
 class _Answer:
-    """A complete answer of the application. If the browser disconnects, the answer may never start."""
+    """A complete response of the application. If the browser disconnects, the response may never start."""
 
     start: Message = field(default_factory=dict)
     body: bytes = b""
 
     async def read(self, app: ASGIApp, scope: Scope, receive: Receive) -> bool:
-        """Read the application's answer. Return False if the answer never started."""
+        """Read the application's response. Return False if the response never started."""
 
         async def note(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -69,7 +69,7 @@ class _Answer:
 class CompressedAssets:
     """Compresses Streamlit's scripts and styles once, and keeps the result in memory.
 
-    Streamlit sends the files uncompressed, to avoid compressing a file again for every visitor.
+    Streamlit itself sends the files uncompressed.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -89,8 +89,8 @@ class CompressedAssets:
             await answer.send(send)
 
     async def _find_compressed(self, coding: str, scope: Scope, receive: Receive) -> _Answer | None:
-        """Return the compressed answer. An incomplete answer stays unchanged. Return None if the answer never
-        started.
+        """Return the compressed response. Return an incomplete response unchanged. Return None if the
+        response never started.
         """
         key = (scope["path"], coding)
         if key in self._kept:
@@ -109,7 +109,7 @@ class CompressedAssets:
 
 
 def _chosen_coding(scope: Scope) -> str | None:
-    """Return the content coding for the answer to a request. Return None if the answer stays unchanged."""
+    """Return the content coding for the response. Return None if the response stays uncompressed."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return None
     path, headers = scope["path"], Headers(scope=scope)
@@ -128,7 +128,7 @@ def _compress(text: bytes, coding: str) -> bytes:
 class FirstPage:
     """Puts our title, font and style into Streamlit's first page, so that the layout does not shift later.
 
-    The page also names the scripts that every page needs, so that browsers load them early.
+    The page also lists the scripts that every page needs, so that browsers load them early.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -162,9 +162,7 @@ class FirstPage:
 
 
 def _early_scripts() -> list[str]:
-    """Return the names of the scripts for the elements in EARLY, and of all scripts that those scripts
-    import.
-    """
+    """Return the names of the scripts for the elements in EARLY, and of all scripts that they import."""
     names: list[str] = []
     left = [path.name for name in EARLY for path in SCRIPTS.glob(f"{name}.*.js")]
     while left:
@@ -178,8 +176,7 @@ def _early_scripts() -> list[str]:
 class GoneBrowsers:
     """Ends a connection without an error if the browser disconnects while the server sends.
 
-    Streamlit 1.67 mistakes the disconnect for a text frame, and closes the connection again. Each such
-    browser would cause a traceback in the log.
+    Otherwise Streamlit 1.67 would write a traceback into the log for each such browser.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -23,8 +23,8 @@ _LOG = logging.getLogger("callgauge.traces")
 
 
 class TraceFolder:
-    """The folder of the traces, with one file per UTC day: `traces-2026-11-29.jsonl`. Only the owner can read
-    the files.
+    """The folder of the traces, with one file per UTC day, such as `traces-2026-11-29.jsonl`. Only the owner
+    can read the files.
     """
 
     def __init__(self, folder: Path, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -33,7 +33,7 @@ class TraceFolder:
         self._lock = threading.Lock()
 
     def append(self, line: bytes) -> None:
-        """Append a complete line. After an error, nothing is appended. Raises OSError."""
+        """Append a complete line. After an error, the file is unchanged. Raises OSError."""
         with self._lock:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             append_line(self.folder / f"traces-{self._now():%Y-%m-%d}.jsonl", line)
@@ -42,8 +42,8 @@ class TraceFolder:
 class TraceIntake:
     """ASGI middleware that answers POST /v1/traces. Other requests go to `app`.
 
-    Traces are written into `folder`. None disables the endpoint. `check` raises TraceRequestError when the
-    client of a request may not send traces; `check` may block.
+    Traces are written into `folder`. If `folder` is None, the endpoint is disabled. `check` raises
+    TraceRequestError when the client may not send traces; `check` may block.
     """
 
     def __init__(self, app: ASGIApp, folder: TraceFolder | None, check: Callable[[Scope], None]) -> None:
@@ -116,7 +116,7 @@ async def _answer(send: Send, status: int, message: str, *, is_json: bool) -> No
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append a complete line to a file that only its owner can read. After an error, nothing is appended.
+    """Append a complete line to a file that only its owner can read. After an error, the file is unchanged.
 
     Raises OSError.
     """

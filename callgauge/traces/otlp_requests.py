@@ -1,4 +1,4 @@
-"""Converts an OTLP/HTTP request to one line of JSON, which the log format `otlp` reads.
+"""Converts an OTLP/HTTP request to one line of JSON in the log format `otlp`.
 
 Source: the OTLP specification 1.9 (opentelemetry.io/docs/specs/otlp). A request is a POST of an
 ExportTraceServiceRequest in protobuf or JSON, optionally compressed. In JSON, trace and span ids are

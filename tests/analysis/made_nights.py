@@ -1,5 +1,5 @@
-"""Generates a store with many days of seeded rows. The rates change on known days, so that tests expect
-alerts there.
+"""Generates a store with many days of seeded rows. The rates change on known days, on which tests expect
+alerts.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def publish_nights(
     number: int = 1,
     tool_calls: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Publish a store with this number of days. `last` is its last day.
+    """Publish a store with this number of days, of which `last` is the last day.
 
-    `rate` returns the share of rejected calls for a model and a day. A day has the same calls for every value
-    of `last`. The rows in `tool_calls` are added to the store.
+    `rate` returns the probability of a rejected call for a model and a day. A day has the same calls for
+    every value of `last`. The rows in `tool_calls` are added.
     """
     calls = []
     for back in reversed(range(days)):

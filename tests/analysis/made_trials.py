@@ -1,4 +1,4 @@
-"""Generates trial runs. Each trial is generated as rows of the store, and as a record in the run's folder."""
+"""Generates trial runs, both as rows of the store and as records in a folder."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ class MadeArm:
 
 @dataclass
 class MadeRun:
-    """A trial run. It has the rows of each table, the records of the trials, and the interim analyses."""
+    """A trial run: the rows of each table of the store, the records of the trials, and the interim
+    analyses.
+    """
 
     design: TrialDesign
     tables: dict[str, list[dict[str, Any]]]
@@ -55,8 +57,8 @@ def make_run(
 ) -> MadeRun:
     """Return a trial run whose rates are known.
 
-    `done` is the number of completed tasks. The interim analyses are calculated as in a real run. `fields`
-    replaces columns of `trial_runs`.
+    `done` is the number of completed tasks. The interim analyses are calculated as in a real trial run.
+    `fields` replaces columns of `trial_runs`.
     """
     chance = random.Random(seed)
     names = [f"task-{number:03}" for number in range(tasks)]
@@ -189,6 +191,5 @@ def _look_row(run: str, look: ArmLook) -> dict[str, Any]:
 
 
 def join_tables(*several: Mapping[str, Rows]) -> dict[str, Rows]:
-    """Return the tables of one store that contains several runs."""
     names = dict.fromkeys(name for tables in several for name in tables)
     return {name: [row for tables in several for row in tables.get(name, ())] for name in names}

@@ -23,9 +23,8 @@ def empty_tables(database: str = ":memory:") -> duckdb.DuckDBPyConnection:
 def insert(
     connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Mapping[str, Any]], **fixed: Any
 ) -> None:
-    """Insert `rows` into a table. Missing columns become NULL. The values in `fixed` are added to each row.
-
-    `arguments` is a generated column, so the value is written to `own_arguments`.
+    """Insert `rows` into a database table. Missing columns become NULL. The values in `fixed` are added to
+    each row.
     """
     described = connection.execute(f"DESCRIBE {table}").fetchall()
     columns = {name: kind for name, kind, *_ in described if name not in _STORED_AS}

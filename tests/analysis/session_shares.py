@@ -1,4 +1,6 @@
-"""Makes rates from pairs (k, n), or from randomly generated sessions. Each session gets a random group."""
+"""Makes rates from pairs (k, n) of hits and calls, or from randomly generated sessions. Each session gets a
+random group.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ def place_sessions(sessions: int, seed: int = 0) -> list[int]:
 
 
 def count_by_group(sessions: Sessions, groups: Sequence[int]) -> Counts:
-    """Return k and n of each group as an array of shape (2, GROUPS). `groups` contains the group of each
-    session.
+    """Return k and n of each group of sessions as an array of shape (2, GROUPS). `groups` contains the group
+    of each session.
     """
     places, pairs = np.asarray(groups, np.intp), np.asarray(sessions, np.float64).reshape(-1, 2)
     return np.stack([np.bincount(places, pairs[:, column], GROUPS) for column in (0, 1)])
@@ -36,9 +38,7 @@ def of_sessions(sessions: Sessions, groups: Sequence[int] | None = None) -> Shar
 
 
 def fill_sessions(k: int, n: int, sessions: int) -> Sessions:
-    """Return sessions of about equal size. In all sessions but one, either all calls are hits or no call is a
-    hit.
-    """
+    """Return sessions of about equal size. In each session but one, either all calls are hits or none."""
     filled = []
     for number in range(sessions):
         size = n * (number + 1) // sessions - n * number // sessions
@@ -57,7 +57,7 @@ def of_slice(
     sessions: int | None = None,
     also: str = "all",
 ) -> Slice:
-    """Return a slice with `k` hits of `n`. If `sessions` is None, each observation has its own session.
+    """Return a slice with `k` hits of `n` calls. If `sessions` is None, each call has its own session.
 
     Slices with different names have no session in common.
     """
@@ -69,7 +69,9 @@ def of_slice(
 def draw_sessions(
     random: np.random.Generator, sessions: int, calls: int, rate: float, alike: float
 ) -> Sessions:
-    """Generate sessions whose rates vary around `rate`. `alike` is the correlation within a session."""
+    """Generate sessions whose rates vary around `rate`. `alike` is the correlation between the calls of a
+    session.
+    """
     size = random.poisson(calls - 1, sessions) + 1
     if alike == 0:
         return [(int(random.binomial(n, rate)), int(n)) for n in size]

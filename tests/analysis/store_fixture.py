@@ -43,7 +43,7 @@ def _made_generations() -> TemporaryDirectory[str]:
 
 
 def _make_generation(tables: bytes) -> Path:
-    """Return a store file with these tables. Making a file takes half a second, so tests share it."""
+    """Return a store file with these tables. The file is cached, because making it takes half a second."""
     path = Path(_made_generations().name) / f"{sha256(tables).hexdigest()}.duckdb"
     if not path.exists():
         begun = path.with_suffix(".begun")
@@ -60,7 +60,7 @@ def _make_generation(tables: bytes) -> Path:
 
 
 def roll_up_all_days(connection: duckdb.DuckDBPyConnection) -> None:
-    """Compute the daily sums of all days from the rows, as a load does for each day that it changes."""
+    """Compute the daily sums of all days from the rows, as a load does for changed days."""
     view_stored_facts(connection)
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE touched_days AS "

@@ -45,7 +45,7 @@ def hold(slice_: Slice, other: Slice | None) -> SliceComparison:
 def arms_of(
     several: Mapping[str, Mapping[Stratum, tuple[int, int]]], *, times: int = 1, rate: str = "parse_error"
 ) -> tuple[ArmStrata, dict[str, Slice]]:
-    """Return the strata and the total of each variant. Each call has its own session."""
+    """Return the strata and the total of each slice. Each call has its own session."""
     strata: dict[str, dict[Stratum, Share]] = {}
     wholes = {}
     for seed, (name, by_stratum) in enumerate(several.items()):
@@ -144,7 +144,9 @@ def test_too_few_is_said_before_anything_of_the_work() -> None:
 
 
 def test_every_standing_is_reached_by_an_example_above() -> None:
-    """The parameters of the first test reach some standings. The next two tests name the others."""
+    """Some verdicts on the reference appear with the parameters of the first test, and the others in the next
+    two tests.
+    """
     marks = test_what_may_be_said_of_a_slice_beside_another.pytestmark  # type: ignore[attr-defined]
     listed = {standing for _, _, standing in marks[0].args[1]}
     others = {Standing.UNNAMED, Standing.OTHER_WORK, Standing.TOO_FEW_DAYS, Standing.MEASURED_APART}
@@ -169,7 +171,7 @@ def test_a_difference_over_time_is_judged_from_five_days_on_one_side() -> None:
 
 
 def of_days(name: str, counts: Sequence[tuple[int, int]], first: int) -> Slice:
-    """Return a slice with one pair (k, n) for each day. The first day is `first` days after 2024-10-04."""
+    """Return a slice with k hits of n calls on each day. The first day is `first` days after 2024-10-04."""
     each = [of_slice(f"{name}{day}", k, n) for day, (k, n) in enumerate(counts)]
     whole = merge_slices(each, name)
     assert whole is not None
@@ -323,8 +325,8 @@ def test_slices_that_are_tied_share_a_place_and_the_next_is_behind_all_of_them()
 
 
 def test_the_tie_group_at_the_top_comes_first_even_where_a_thin_one_of_it_has_a_high_rate() -> None:
-    """No slice is known to be better than the slice with few sessions. The best slice is better than the
-    third.
+    """No slice is known to be better than the slice with few sessions. The best slice is known to be better
+    than the third.
     """
     several = [of_slice("sure", 50, 2000), of_slice("thin", 3, 40), of_slice("worse", 120, 2000)]
     table = rank_table(several, several[0])
@@ -363,7 +365,7 @@ def test_of_one_slice_there_is_no_rank_to_tell() -> None:
 
 
 def test_three_that_beat_each_other_in_a_ring_leave_no_best_one() -> None:
-    """Each pair of slices has a different tool in common. So the wins form a cycle, and no slice is called
+    """Each pair of slices has a different tool in common. So the comparisons form a cycle, and no slice is
     the best.
     """
     strata, wholes = arms_of(
@@ -408,7 +410,7 @@ def draw_table(random: np.random.Generator, arms: int, rate: str) -> list[Slice]
 
 
 def split_by_tool(random: np.random.Generator, several: Sequence[Slice]) -> ArmStrata:
-    """Return the strata of each slice: its calls are divided among three tools at random."""
+    """Return the strata of each slice. The slice's calls are divided among three tools at random."""
     by_arm: dict[str, dict[Stratum, Share]] = {}
     for slice_ in several:
         groups = slice_.share.by_group

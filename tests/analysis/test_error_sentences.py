@@ -41,8 +41,8 @@ def test_the_tool_given_up_on_most_is_named_with_the_range_of_the_others() -> No
 
 
 def test_the_count_does_not_decide() -> None:
-    """The busy tool has ten times as many given-up retry sequences, but a lower share. So the hard tool is
-    named.
+    """The busy tool has ten times as many given-up retry sequences as the hard tool, but the hard tool has
+    the higher rate. So the sentence names the hard tool.
     """
     assert answer(a_tool("busy", 1000, 10_000), a_tool("hard", 100, 200)).startswith("hard is given up on")
 

@@ -51,8 +51,8 @@ FILTERED = sorted(
 
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
-    """Yield a store with four hosts. One host name is hostile, one contains a comma, one is missing, and one
-    is normal.
+    """Yield a store with calls of four hosts: a hostile name, a name with a comma, a missing name, and a
+    normal name.
     """
     folder = tmp_path_factory.mktemp("hosts") / "store"
     small, tables = small_tables(), {}
@@ -219,7 +219,9 @@ def test_rows_beyond_the_limit_are_counted(store: Path) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("hosts", [2, 6])
 def test_of_equal_hosts_one_is_called_worse_in_few_of_many_stores(hosts: int) -> None:
-    """Holm's correction limits wrong verdicts to 5 % of stores. The test allows 3 standard errors more."""
+    """Holm's correction limits wrong verdicts to 5 % of the generated stores. The test allows 3 standard
+    errors more.
+    """
     random, named, draws = np.random.default_rng(7), 0, 300
     for _ in range(draws):
         by_model = {

@@ -1,4 +1,4 @@
-"""Tests that a link contains a complete text, and that no link can do harm."""
+"""Tests that links contain complete strings and cannot do harm."""
 
 from __future__ import annotations
 

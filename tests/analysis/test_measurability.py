@@ -1,4 +1,6 @@
-"""Tests slices that were not measured equally. They are compared by a rate that both slices have."""
+"""Tests slices in which different rates were measured. The slices are compared by a rate that both slices
+have.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,7 @@ def test_slices_with_unlike_definitions_are_compared_on_syntax(shares: dict[str,
 
 @pytest.mark.parametrize("rate", ["repaired", "retried", "execution", "derived_ok", "turn_success"])
 def test_what_a_definition_changes_is_not_compared_where_definitions_are_unlike(rate: str) -> None:
-    """A definition can reveal a failure. The failure starts a retry sequence, and makes the turn fail."""
+    """A failure that only the tool definition reveals starts a retry sequence, and makes the turn fail."""
     basis = compare_by(rate, [*with_definitions(a=100, b=0), *reported(a=0, b=0)])
     assert (basis.rate, basis.reason) == (
         None,

@@ -25,8 +25,8 @@ INVALID = {**SEEN, "outcome": "failed", "fault_layer": "schema"}
 
 
 def calls(model: str, provider: str, prompt: str, tool: str, *, defined: bool) -> Iterator[dict[str, Any]]:
-    """Return the calls of six days: 40 calls and 20 sessions a day. In one of ten calls, an argument has the
-    wrong type.
+    """Return the calls of six days, with 40 calls in 20 sessions on each day. In one of ten calls, an
+    argument has the wrong type.
     """
     for day in range(10, 16):
         for number in range(40):

@@ -37,17 +37,13 @@ COUNTS_DELETED_ROWS = {"store_tables"}  # DuckDB's estimated row counts include 
 
 @pytest.fixture(scope="module")
 def empty() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield a database of empty tables. Tests share this database, because making it takes longer than a
-    query.
-    """
+    """Yield a database of empty tables, which all tests share."""
     with empty_tables() as connection:
         yield connection
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, metric: str, case: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the result as JSON values. If a metric has many columns, the case may list the compared ones in
-    `columns`.
-    """
+    """Return the result as JSON values. If the case lists `columns`, return only these columns."""
     for table, rows in case["given"].items():
         insert(connection, table, rows)
     try:

@@ -1,4 +1,4 @@
-"""Tests that every metric gives the same rows if old months are in separate files."""
+"""Tests that every metric gives the same rows whether or not the sums of old months are in separate files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ TURN = '{"ts": "2026-11-09T10:00:00.000Z", "sessionId": "long", "turn": 2'
 def months_of_nights(logs: Path) -> None:
     """Write the logs of five months, on up to ten days of each month.
 
-    The tools differ between months, and one session continues in another month.
+    Each month has different tools, and one session starts in one month and ends in the next.
     """
     for month in range(7, 12):
         for day in range(1, 11):
@@ -101,7 +101,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stores]:
 
 
 def _questions(name: str, signature: str) -> Iterator[dict[str, Any]]:
-    """Yield sets of parameters for a metric. They cover all ranges of days and all its dimensions."""
+    """Yield sets of parameters for a metric: all ranges of days, and all dimensions of the metric."""
     parameters = metrics()[name].parameters
     values = {**PAGE, **ASKED.get(name, {}), "prices": _PRICES, "newest": date(2026, 11, 10)}
     values |= {"signature": signature} if name == "signature_use" else {}
@@ -136,7 +136,7 @@ def _plain(value: Any) -> Any:
 @pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", _SUMS)
 def test_a_metric_gives_the_same_rows_from_months(stores: Stores, name: str) -> None:
-    """Test all ranges of days with visible content. Test only the first three ranges with hidden content."""
+    """Test all ranges of days with visible content, but only the first three with hidden content."""
     ((signature,),) = stores["whole", True].execute("SELECT min(signature_id) FROM signatures").fetchall()
     answers = 0
     for number, parameters in enumerate(_questions(name, signature)):
@@ -191,7 +191,7 @@ def test_costs_are_read_by_the_day_in_months_in_which_a_price_changes(
 
 
 def test_metrics_that_filter_days_say_how_they_use_them() -> None:
-    """A metric of daily sums that has no field `days:` reads the sums of all days on purpose."""
+    """A metric that uses daily sums without a field `days:` reads the sums of all days on purpose."""
     ranged = {name for name in _SUMS if {"from_day", "a_from_day"} & metrics()[name].parameters}
     silent = {name for name in ranged if metrics()[name].days is DaysUsed.ALL}
     assert silent == {"definitions", "invented_tools", "shared_tasks", "signatures"}

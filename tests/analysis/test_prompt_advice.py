@@ -1,6 +1,4 @@
-"""Tests the advice on a prompt change. The advice agrees with the breakdown, and states the cost of the
-change.
-"""
+"""Tests the advice on a prompt change, and the cost of the change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that a saved case is a valid test."""
+"""Tests that a case saved from a stored call is a valid test case."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ ALL = [(path, case) for path in test_cases.FILES for case in json.loads(path.rea
 
 
 def run_saved(saved: str, folder: Path) -> dict[str, Any]:
-    """Run a saved file as the files in tests/cases/lenient are run. Return the only case in the file."""
+    """Run the parser on a saved file, as on the files in tests/cases/lenient. Return the only case in the
+    file.
+    """
     path = folder / "saved.json"
     path.write_text(saved, encoding="utf-8")
     (case,) = json.loads(saved)

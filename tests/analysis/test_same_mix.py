@@ -55,7 +55,9 @@ def test_dimensions_are_listed_in_words() -> None:
 
 
 def arms_of(dimensions: tuple[str, ...], arms: Arms) -> tuple[ArmStrata, dict[str, Slice]]:
-    """Return the strata and the total of each variant, from (k, n) by stratum. A session has one call."""
+    """Return the strata and the total of each variant, from k hits of n calls in each stratum. A session has
+    one call.
+    """
     strata: dict[str, dict[Stratum, Share]] = {}
     wholes = {}
     for seed, (name, by_stratum) in enumerate(arms.items()):
@@ -70,7 +72,6 @@ def arms_of(dimensions: tuple[str, ...], arms: Arms) -> tuple[ArmStrata, dict[st
 
 
 def compare(dimensions: tuple[str, ...], arms: Arms) -> SameMix | None:
-    """Return the comparison of the first variant with the second."""
     strata, wholes = arms_of(dimensions, arms)
     first, other = wholes.items()
     (same_mix,) = strata.compare([(first, other)])
@@ -119,8 +120,8 @@ def test_what_only_one_arm_does_counts_as_not_covered() -> None:
 
 
 def test_coarser_strata_are_no_better_where_neither_represents_the_work() -> None:
-    """By tool and prompt, the common strata cover 75 % of the calls; by tool alone, they cover no more. The
-    finer strata win.
+    """The strata that both variants have cover 75 % of the calls, whether strata are tools, or tools with
+    prompts. So the finer strata are used.
     """
     same_mix = compare(
         ("tool", "prompt"),

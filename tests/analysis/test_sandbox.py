@@ -1,4 +1,4 @@
-"""Tests that a person's SQL reads only tables of the store. DuckDB's settings and our own check both stop
+"""Tests that a user's SQL query reads only tables of the store. DuckDB's settings and our own check both stop
 every attack.
 """
 
@@ -37,7 +37,6 @@ def generation(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def connection(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Return a connection with the same settings as in a query process."""
     made = open_locked_down(generation, threads=1, memory="256MB")
     yield made
     made.close()
@@ -420,7 +419,7 @@ def test_a_query_ends_with_the_server_that_asked_it(generation: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="children are found in /proc")
 def test_a_query_ends_when_nobody_waits_at_its_input(generation: Path) -> None:
-    """The query must end when its input closes, even if the kernel does not send a signal."""
+    """The query must end when the standard input closes, even if the kernel does not send a signal."""
     request = {
         "generation": str(generation),
         "sql": "SELECT count(*) FROM range(1000000) a, range(1000000) b",
@@ -461,7 +460,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def command_of(pid: int | None) -> str:
-    """Return the command of a process. Return "" if the process has ended."""
+    """Return the command line of a process. Return "" if the process has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -469,7 +468,7 @@ def command_of(pid: int | None) -> str:
 
 
 def wait_for(find: Callable[[], T]) -> T:
-    """Call `find` until its result is true, and return this result. Fail after a long time."""
+    """Call `find` until its result is true, and return the result. Fail if this takes too long."""
     for _ in range(1200):
         if result := find():
             return result

@@ -27,7 +27,9 @@ MADE = {"changed"}  # the test store has sums for this metric, but no matching r
 
 
 def copies(*projects: str | None) -> dict[str, Any]:
-    """Return the tables of a store that has the small store once per project. Each copy has its own ids."""
+    """Return the tables of a store that contains the rows of the small store once per project, with different
+    ids.
+    """
     small = small_tables()
     tables: dict[str, Any] = {**small}
     for table in ("tool_calls", "turns", "sessions", "diagnostics"):

@@ -1,4 +1,4 @@
-"""Tests the slices of a metric: how they are read, sorted and added up."""
+"""Tests how the slices of a metric are loaded, sorted and added up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that carets are below the right characters."""
+"""Tests that carets are placed below the right characters."""
 
 from __future__ import annotations
 

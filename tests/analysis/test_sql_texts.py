@@ -1,4 +1,4 @@
-"""Tests the examples of the SQL page."""
+"""Tests the example queries of the SQL page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests which tool is said to fail most."""
+"""Tests which tool the page Tools names as the tool that fails most."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ SEVEN = [f"model-{number}" for number in range(7)]
 
 
 def on_days(*rates: tuple[int, int], step: int = 1) -> list[DayRate]:
-    """Return a series with the name "a". It has k of n on each day from DAY on."""
+    """Return a series with the name "a", with k hits of n calls on each day from DAY on."""
     return [
         DayRate(DAY + timedelta(days=step * place), "a", Share(k, n)) for place, (k, n) in enumerate(rates)
     ]
@@ -168,7 +168,7 @@ def test_a_point_of_few_sessions_is_hollow() -> None:
 
 
 def test_the_rest_that_is_summed_keeps_a_session_of_several_models_together() -> None:
-    """Each of the ten sessions uses all models. If one model fails in a session, all of them fail."""
+    """Each of the ten sessions uses all models. If one model fails in a session, all models fail in it."""
     share = of_sessions([(10, 10)] * 2 + [(0, 10)] * 8, range(10))
     chart = make_trend_chart([DayRate(DAY, name, share) for name in SEVEN], assign_colours(SEVEN[:5]))
     rest, line_share = (chart.lines[place].points[0].share for place in (-1, 0))

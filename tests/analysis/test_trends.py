@@ -48,8 +48,8 @@ def test_a_series_too_short_for_any_certainty_is_not_examined() -> None:
 
 
 def many_series() -> dict[str, list[DayRate]]:
-    """Return eight series, the most used series first. "h" is bad, but has too little data. "g" and "e" are
-    the next worst.
+    """Return eight series, the most used first. "h" has a bad rate but too little data. "g" and "e" have the
+    next worst rates.
     """
     rates = {"a": 1, "b": 2, "c": 3, "d": 1, "e": 30, "f": 2, "g": 40}
     points = {name: series(name, [k] * 3, 100) for name, k in rates.items()}

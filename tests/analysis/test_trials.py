@@ -1,4 +1,4 @@
-"""Tests that the page Trials has the same numbers of a run as `callgauge trial report`."""
+"""Tests that the page Trials shows the same numbers as `callgauge trial report`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ RUNS: Mapping[str, Mapping[str, Any]] = {
 
 
 def read(path: Path | None, run: str) -> tuple[RunResults, dict[str, Any]]:
-    """Return the data on the page of a run: the trials, and the interim analyses of each variant."""
+    """Return the data that the page Trials shows: the trials, and the interim analyses of each variant."""
     with duckdb.connect(str(path), read_only=True) as connection:
         (planned,) = make_runs(answer_metric(connection, "trial_runs", {"run": run}))
         trials = make_trials(answer_metric(connection, "trial_results", {"run": run}))

@@ -1,4 +1,4 @@
-"""Tests that metrics count trials only if a run or a variant is selected."""
+"""Tests that metrics count trials only if a trial run or a variant is selected."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ PARTS = sorted(set(metrics()) - BY_ID - OF_FILES - OF_RUNS)
 
 
 def night(logs: Path) -> None:
-    """Write the logs of two weeks. In this time, a prompt and a tool change, a new error appears, and a
-    source ends.
+    """Write the logs of two weeks, in which a prompt and a tool change, a new error appears, and a source
+    stops.
     """
     for day in range(1, 15):
         texts = [nightly(f"{day}-{n}", day) for n in range(4)]
@@ -96,7 +96,9 @@ def nightly(name: str, day: int) -> str:
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Return three stores: one has no trials, one has only a trial run, and one has both."""
+    """Return three stores: one without trials, one with only a trial run, and one with logs and a
+    trial run.
+    """
     base = tmp_path_factory.mktemp("apart")
     nights, runs = base / "nights", base / "runs"
     nights.mkdir()
@@ -115,7 +117,7 @@ def opened(store: Path) -> Connection:
 
 
 def rows(store: Path, metric: str, **parameters: Any) -> list[str]:
-    """Return the rows of a result as text. File numbers are removed, because they depend on the order of
+    """Return the rows of a result as a string. File numbers are removed, because they depend on the order of
     loads.
     """
     with opened(store) as connection:

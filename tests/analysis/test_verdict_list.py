@@ -30,7 +30,7 @@ SMALLEST = 0.02
 
 @cache
 def listed() -> re.Pattern[str]:
-    """Return a pattern that matches one or more of the listed sentences in any order."""
+    """Return a regular expression that matches one or more of the listed sentences in any order."""
     lines = LIST.read_text(encoding="utf-8").splitlines()
     patterns = [
         example

@@ -36,9 +36,7 @@ def say(slice_: Slice, other: Slice, smallest: float = SMALLEST) -> str:
 
 
 def hold_at_mix(several: Mapping[str, Mapping[Stratum, tuple[int, int]]], times: int = 1) -> SliceComparison:
-    """Return the comparison of the first variant with the second. The comparison contains the strata of both
-    variants.
-    """
+    """Return the comparison of the first variant with the second, with the strata of both."""
     strata, wholes = arms_of(several, times=times)
     first, other = wholes.items()
     (comparison,) = compare_pairs([(first[1], other[1])], strata.compare([(first, other)]))

@@ -1,4 +1,4 @@
-"""Tests that numbers are printed correctly, and that text from logs is always escaped."""
+"""Tests that numbers are formatted correctly, and that log content is always escaped."""
 
 from __future__ import annotations
 

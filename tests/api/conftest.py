@@ -1,4 +1,4 @@
-"""Provides API clients for the small store and for the sample. Each store is opened once for all tests."""
+"""Provides API clients for the small store and for the sample."""
 
 from __future__ import annotations
 

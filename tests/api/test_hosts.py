@@ -1,4 +1,6 @@
-"""Tests hosts in the API and in MCP. `provider` can filter, group or name the two sides of a comparison."""
+"""Tests the parameter `provider` (the host of a model) in the API and MCP: as a filter, as a grouping, and as
+two sides to compare.
+"""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ FOLDER = CASES / "metrics"
 
 
 def cases_of(metric: str) -> list[dict[str, Any]]:
-    """Return each set of parameters in a metric's cases once, and the empty set."""
+    """Return the sets of parameters in a metric's cases without repetitions, and the empty set."""
     cases = json.loads((FOLDER / f"{metric}.json").read_text(encoding="utf-8"))
     declared = metrics()[metric].parameters
     limits = {name: number for name, number in (("limit", 50), ("offset", 0)) if name in declared}
@@ -52,7 +52,6 @@ def written(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return a value from DuckDB as a JSON value."""
     if isinstance(value, datetime):
         return f"{value.isoformat()}Z"
     if isinstance(value, date):

@@ -1,4 +1,4 @@
-"""Tests that the same question gets the same sentence from pages, report, gate, API and MCP."""
+"""Tests that pages, report, gate, API and MCP give the same sentence for the same question."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read(page: Any) -> list[str]:
 
 
 def test_which_model_is_the_best(sample: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The headline of the Overview is about the newest four weeks, and ranks models by parse errors."""
+    """The headline of the Overview covers the newest four weeks, and ranks models by parse errors."""
     monkeypatch.setenv("CALLGAUGE_STORE", str(sample.store.folder))
     assert sample.store.folder is not None
     with read_store(sample.store.folder, texts=True) as reader:

@@ -1,4 +1,4 @@
-"""Tests that the OpenAPI document is valid, with all its references and schemas."""
+"""Tests that the OpenAPI document, its references and its schemas are valid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that admins get the same test set from the API, from the pages, and from `callgauge export-tests`."""
+"""Tests that admins get the same test set from the API, the pages, and `callgauge export-tests`."""
 
 from __future__ import annotations
 

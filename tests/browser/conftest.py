@@ -1,5 +1,5 @@
-"""Provides one server and one browser for all browser tests. A script error or a request to another host
-fails a test.
+"""Provides one server and one browser for all browser tests. A script error, or a request to another host,
+makes a test fail.
 """
 
 from __future__ import annotations
@@ -45,10 +45,9 @@ PROBES = ("/_stcore/health", "/_stcore/host-config")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Repeat a failed browser test once. On a slow machine, tests can fail without a fault that a user would
-    see.
+    """Repeat a failed browser test once, because slow machines cause random failures.
 
-    A real fault fails twice. pytest reports the number of repeated tests.
+    pytest reports the number of repeated tests.
     """
     for item in items:
         if Path(__file__).parent in item.path.parents:
@@ -82,7 +81,7 @@ def serving(
     options: Sequence[str] = (),
     port: int | None = None,
 ) -> Iterator[Served]:
-    """Run `callgauge serve` on the given port. If there is no port, use a free port.
+    """Start `callgauge serve` on the given port, or on a free port.
 
     The test fails if the log in `folder` contains a traceback, or if SIGTERM does not end the server.
     """
@@ -147,7 +146,7 @@ class App:
         return self
 
     def go(self, path: str) -> App:
-        """Open an address as a click on a link does, so that the frontend is not loaded again."""
+        """Open an address as a click on a link does, without loading the frontend again."""
         if self.page.url.startswith(self.served.url):
             self.page.evaluate(
                 """href => {
@@ -166,7 +165,7 @@ class App:
         return self.open(path)
 
     def settle(self) -> None:
-        """Wait until the script has run, the page is connected, and no placeholder is left."""
+        """Wait until Streamlit's script has ended, the page is connected, and no placeholder is left."""
         # A click reaches the server after a moment. Without this pause, the end of the previous run would end
         # the wait.
         self.page.wait_for_timeout(250)
@@ -181,7 +180,6 @@ class App:
         )
 
     def open_filters(self) -> Locator:
-        """Open the filter panel and return it."""
         panel = self.page.get_by_role("dialog", name="Filters")
         if not panel.is_visible():
             self.page.get_by_role("button", name="Filters").click()
@@ -196,7 +194,7 @@ class App:
         expect(self.page.get_by_role("dialog", name="Filters")).to_be_hidden()
 
     def expect(self, text: str | re.Pattern[str]) -> None:
-        """Wait until the page shows `text`. Tables appear some time after the end of the script."""
+        """Wait until the page shows `text`. Tables appear some time after Streamlit's script has ended."""
         expect(self.page.get_by_test_id("stMain")).to_contain_text(text)
 
 

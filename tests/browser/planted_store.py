@@ -1,4 +1,4 @@
-"""Makes a store of three weeks with a known fault. Its names and its seed differ from those of the sample.
+"""Makes a store of three weeks with a known fault.
 
 From 12 November on, heron-70b uses the prompt mender@13, and half of its calls fail. The two boreal models
 make the fewest mistakes, and nano-1b makes the most.

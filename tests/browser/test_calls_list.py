@@ -47,9 +47,7 @@ def test_j_and_k_go_through_the_list_across_its_pages(app: App) -> None:
 
 
 def step(app: App, key: str, address: str) -> None:
-    """Wait until the link of this key leads to `address`, then press the key. Before, the page still shows
-    the previous call.
-    """
+    """Wait until the page shows the link to `address`, which this key opens. Then press the key."""
     name = "step_next" if key == "j" else "step_previous"
     expect(app.page.locator(f".st-key-{name} a")).to_have_attribute("href", address)
     app.page.wait_for_function("() => window.callgaugeKeys")  # the script that handles the keys is loaded

@@ -44,9 +44,7 @@ STOCK_FINDINGS = {"target-size", "svg-img-alt"}
 
 
 def _not_stock(finding: str, nodes: list[str]) -> list[str]:
-    """Return the violations, except those of Streamlit's code blocks. A code block scrolls but cannot take
-    the focus.
-    """
+    """Return axe's violations, except for Streamlit's code blocks, which scroll but cannot take the focus."""
     scrolls = finding.endswith("scrollable-region-focusable")
     return [node for node in nodes if not (scrolls and node.startswith('<pre class="st-emotion-cache'))]
 
@@ -199,7 +197,7 @@ def test_an_open_page_shows_a_new_load_by_itself(app: App) -> None:
 
 @pytest.fixture(scope="module")
 def looked_over(context: BrowserContext, served: Served) -> Iterator[App]:
-    """Provide one page for all checks. Loading the frontend for each check would take most of the time."""
+    """Provide one page for all checks, because loading the frontend takes long."""
     app = App(context.new_page(), served)
     watch(app)
     yield app

@@ -1,5 +1,5 @@
-"""Tests every page in a browser with a log full of attacks. The browser executes no log text and fetches no
-address in it.
+"""Tests every page in a browser with a log full of attacks. The browser must not execute log content or fetch
+addresses in it.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def hostile_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def places(store: Path) -> dict[str, tuple[str, ...]]:
-    """Return each opened address with the log fields that the page shows there."""
+    """Return each address to open, with the log fields that the page at this address shows."""
     with duckdb.connect(str(published_generation(str(store))), read_only=True) as connection:
         (broken, refused, long, session, signature) = (
             connection.execute(
@@ -129,7 +129,7 @@ def places(store: Path) -> dict[str, tuple[str, ...]]:
 
 
 def open_thin_slices(app: App) -> None:
-    """Open each folded list of slices that have too few sessions for a rank."""
+    """Open each folded list of slices that have too few sessions for a ranking."""
     expect(app.page.get_by_role("button", name="Find", exact=True)).to_be_visible()
     app.settle()
     closed = app.page.locator("[class*='_thin'] details:not([open]) > summary")

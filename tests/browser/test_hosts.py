@@ -1,4 +1,4 @@
-"""Tests who gets an answer from the server, and which headers an answer has."""
+"""Tests which requests the server answers, and the headers of its responses."""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ from tests.browser.conftest import App, Served
 
 @pytest.fixture(scope="module", autouse=True)
 def _two_reasons(served: Served) -> Iterator[None]:
-    """Publish a store whose unreadable lines have two different reasons."""
     tables = small_tables()
     rejects = list(tables["rejects"])
     more = {**rejects[0], "code": "truncated", "line": 9}
@@ -30,7 +29,7 @@ def signature(page: Page) -> None:
 
 
 def nothing(_page: Page) -> None:
-    """Do nothing. This step is for views that the address alone opens."""
+    """Do nothing, for views that need no action after their address is opened."""
 
 
 @pytest.mark.thorough(quick=1)

@@ -18,13 +18,12 @@ NAME = "Every <b>Monday</b> & =1+1"
 
 @pytest.fixture(autouse=True)
 def _nothing_stays(served: Served) -> Iterator[None]:
-    """Remove the records that each test saved, because all browser tests share the store."""
+    """Remove the records that each test saved, because all browser tests share a store."""
     yield
     (served.store / FILE).unlink(missing_ok=True)
 
 
 def focus_field(app: App, label: str) -> None:
-    """Press Tab until the field with this label has the focus."""
     for _ in range(30):
         if app.page.evaluate(f"() => ({FOCUSED})()?.getAttribute('aria-label')") == label:
             return

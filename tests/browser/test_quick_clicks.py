@@ -1,4 +1,4 @@
-"""Tests that no click is lost if a person clicks faster than the server answers."""
+"""Tests that no click is lost if a user clicks faster than the server answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.browser.conftest import LONGEST_WAIT, App
 
 
 class HeldAnswers:
-    """Delays the server's answers to a page while `is_holding` is True."""
+    """Delays the server's messages to a page while `is_holding` is True."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -28,7 +28,7 @@ class HeldAnswers:
             browser_side.send(message)
 
     def wait_for(self, text: bytes) -> None:
-        """Wait until a delayed answer contains `text`."""
+        """Wait until a delayed message contains `text`."""
         for _ in range(LONGEST_WAIT // 50):
             if any(text in message for _, message in self._held if isinstance(message, bytes)):
                 return
@@ -36,7 +36,7 @@ class HeldAnswers:
         raise AssertionError(f"no answer holds {text!r}")
 
     def release(self) -> None:
-        """Forward the delayed answers in their order. Then forward the answers that arrived meanwhile."""
+        """Forward the delayed messages in order. Then forward the messages that arrived meanwhile."""
         while self._held:
             browser_side, message = self._held.pop(0)
             browser_side.send(message)

@@ -1,4 +1,6 @@
-"""Tests the way from a rate to a call, to the playground, to a changed definition, and to its replay."""
+"""Tests the links from a rate to a call, to the playground, to a changed definition, and to the replay of
+stored calls.
+"""
 
 from __future__ import annotations
 

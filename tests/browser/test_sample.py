@@ -125,9 +125,9 @@ def test_an_interval_that_goes_beyond_its_scale_ends_in_an_arrow(app: App) -> No
 
 
 def follow(app: App, link: str, text: str) -> None:
-    """Click a sidebar link until its page shows `text`, which no other page contains.
+    """Click a sidebar link until the page shows `text`, which no other page contains.
 
-    On a busy machine, Streamlit can lose the connection for a moment. A click is then lost.
+    On a busy machine, Streamlit can lose the connection and a click.
     """
     shown = app.page.get_by_test_id("stMain").get_by_text(text)
     for _ in range(3):

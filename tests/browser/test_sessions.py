@@ -1,4 +1,4 @@
-"""Tests the way from an error to its call, to the call's session, and to the next error."""
+"""Tests the links from an error to a call, to the call's session, and to the next error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests shared results."""
+"""Tests the Share dialog in a browser."""
 
 from __future__ import annotations
 

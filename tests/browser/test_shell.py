@@ -1,4 +1,4 @@
-"""Tests the parts that all pages have, such as the navigation, the command palette and the tour."""
+"""Tests what all pages have: the navigation, the command palette and the tour."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ UNCOVERED = f"""() => {{
 
 
 def opened(app: App, path: str = "/") -> App:
-    """Return a page whose palette button is visible. The keys of the palette then work."""
+    """Return a page on which the command palette's button is visible. From then on, the palette's keyboard
+    shortcuts work.
+    """
     app.open(path)
     expect(app.page.get_by_role("button", name="Find", exact=True)).to_be_visible()
     return app
@@ -245,7 +247,6 @@ def phone(small_screen: BrowserContext, served: Served) -> Iterator[App]:
 
 @pytest.fixture(scope="module")
 def phone_for_all(small_screen: BrowserContext, served: Served) -> Iterator[App]:
-    """Provide one page of phone size for all tests."""
     app = App(small_screen.new_page(), served)
     watch(app)
     yield app

@@ -1,4 +1,4 @@
-"""Tests eight tasks. A new user must solve each task with at most three clicks.
+"""Tests that a new user can solve eight tasks with at most three clicks each.
 
 The store has a known fault (`planted_store`). Typing and the button *Run* do not count as clicks.
 """
@@ -30,7 +30,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @dataclass(slots=True)
 class Stranger:
-    """A new user of the dashboard. The clicks of this user are counted."""
+    """A new user of the dashboard. Counts the user's clicks."""
 
     app: App
     clicks: int = 0

@@ -1,4 +1,4 @@
-"""Tests two browsers that use two workers. A sign-out in one tab also signs out the other tabs."""
+"""Tests two browsers that use two workers. A sign-out in one tab must sign out the other tabs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Runs `callgauge ingest` in its own process. The process prints `now` and waits when its third file starts.
+"""Runs `callgauge ingest` in its own process. When the third file starts, the process prints `now` and waits.
 
-Run it as a module with the arguments of the command. The environment variable LAST_STEP names a step of the
-write to the store. Before this step, the process prints `again` and waits.
+Run it as a module with the arguments of the command. The environment variable LAST_STEP names a step of
+writing the store. Before this step, the process prints `again` and waits.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Tests a real Ctrl-C. After the first Ctrl-C, the load publishes all complete files. After the second, it
-publishes nothing.
+"""Tests Ctrl-C during a load. After the first Ctrl-C, the load publishes all complete files. After the
+second, it publishes nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tests what a load prints in a terminal, in a pipe, and with --quiet."""
+"""Tests the output of a load in a terminal, in a pipe, and with --quiet."""
 
 from __future__ import annotations
 

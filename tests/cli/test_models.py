@@ -95,7 +95,7 @@ def test_a_stream_that_breaks_shows_what_arrived_and_why() -> None:
 
 
 class _Chat:
-    """A process of `callgauge chat`. Its model stops in the middle of an answer until `go_on` is set."""
+    """A process of `callgauge chat`. The model stops in the middle of a reply until `go_on` is set."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -21,7 +21,7 @@ NO_HTTPX = "import sys; sys.modules['httpx2'] = None; from callgauge.cli.main im
 
 
 def check(*words: str | Path, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command in this process, because starting a process takes a second."""
+    """Run the command in this process, because starting a new process takes a second."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("LOCAL_KEY", raising=False)
         for name, value in (environment or {}).items():
@@ -31,16 +31,15 @@ def check(*words: str | Path, environment: dict[str, str] | None = None) -> subp
 
 
 def check_apart(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process that cannot import httpx2."""
     command = [sys.executable, "-c", NO_HTTPX, "trial", "check", *map(str, words)]
     environment = {name: value for name, value in os.environ.items() if name != "LOCAL_KEY"}
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
 
 
 def log_turns(folder: Path, turns: Sequence[int]) -> Path:
-    """Write session logs of one turn each. The turn has this number of calls, one per step.
+    """Write session logs of one turn each. Each turn has this number of tool calls, one per step.
 
-    The first call of the first log lacks an argument.
+    The first tool call of the first log lacks an argument.
     """
     folder.mkdir()
     definition = {

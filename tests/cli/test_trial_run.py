@@ -106,7 +106,7 @@ def started(*words: object, folder: Path, **variables: str) -> Iterator[subproce
 
 
 def callgauge(*words: object, folder: Path, **variables: str) -> tuple[int, str, str]:
-    """Run the command in this process, because starting a process takes a second."""
+    """Run the command in this process, because starting a new process takes a second."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for name, value in {"CALLGAUGE_TEST_KEY": "sk-test-12345678", **variables}.items():

@@ -19,7 +19,7 @@ from tests.trials.stored_failures import FAILED, call, store_tables, the_calls
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Return a store with two failed calls. For one of the calls, the beginning of its turn is missing."""
+    """Return a store with two failed tool calls. For one of them, the beginning of the turn is missing."""
     other = {"session_id": "s2", "turn_id": "s2:1", "call_id": "other", "tool": "list"}
     fields = {"definition_id": None, "model": "heron-2"}
     calls = [*the_calls(), call(2, **FAILED) | other | fields | {"fault_layer": "schema"}]

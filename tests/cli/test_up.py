@@ -31,7 +31,9 @@ def run(*words: object) -> Result:
 
 @contextmanager
 def started(*words: object, cwd: Path, ends_with: int = 0) -> Iterator[subprocess.Popen[str]]:
-    """Run a command that serves on a free port. At the end, send SIGTERM and check the exit code."""
+    """Run a command that serves on a free port. When the `with` block ends, send SIGTERM and check the exit
+    code.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

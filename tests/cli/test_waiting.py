@@ -1,4 +1,4 @@
-"""Tests a command that waits for a locked store. The wait ends after a time limit or at Ctrl-C."""
+"""Tests that a command waits for a locked store until a time limit or Ctrl-C."""
 
 from __future__ import annotations
 

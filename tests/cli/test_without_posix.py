@@ -91,8 +91,8 @@ def wait_for_health(port: int, server: subprocess.Popen[str]) -> int:
 
 
 class WindowsLocks:
-    """Imitates `msvcrt.locking` in one process. An open file owns its locks, and nobody can read a locked
-    byte.
+    """Imitates `msvcrt.locking` in one process. Locks belong to the open file, and locked bytes cannot be
+    read.
     """
 
     LK_NBLCK = 2

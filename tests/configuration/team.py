@@ -16,7 +16,7 @@ paths = "us"
 
 
 def write_team(folder: Path, text: str = TOML) -> Path:
-    """Write callgauge.toml and two logs for each source. Each log has one session. Return the path of
+    """Write callgauge.toml and two logs of one session for each source. Return the file path of
     callgauge.toml.
     """
     for name in ("eu", "us"):
@@ -29,5 +29,5 @@ def write_team(folder: Path, text: str = TOML) -> Path:
 
 
 def write_log(path: Path, name: str, day: str = "2020-01-02") -> None:
-    """Write a log of one session with three calls."""
+    """Write a log of one session with three tool calls."""
     path.write_text(session(name).replace("2026-11-01", day), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Tests callgauge.toml. The message for a mistake names its line, its key and a correction."""
+"""Tests callgauge.toml. The message for a mistake contains the line, the key and a correction."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_the_example_is_read_and_names_every_key(tmp_path: Path) -> None:
 
 
 def list_keys(table: KeyedTable, values: Mapping[str, Any], above: str = "") -> Iterator[str]:
-    """Yield each key of a table or of a subtable, unless `values` sets the key."""
+    """Yield each key of a TOML table and its subtables, unless `values` sets the key."""
     for name, entry in table.fields.items():
         key, inner, value = f"{above}{name}", entry.type, values.get(name)
         if value is None:

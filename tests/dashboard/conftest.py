@@ -1,4 +1,4 @@
-"""Opens pages without a browser, over a small store."""
+"""Opens pages with Streamlit's AppTest, over a small store."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COUNTING = [entry.file for entry in PAGES if entry.needs_store]
 
 @pytest.fixture(scope="session", autouse=True)
 def _packages_are_read_once() -> Iterator[None]:
-    """Cache the metadata of installed packages. Reading it takes half of the time of each AppTest."""
+    """Cache the metadata of installed packages, because reading it takes half of the time of each AppTest."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(scan_component_manifests))
         yield
@@ -46,8 +46,8 @@ def _scripts_are_compiled_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _runs_are_waited_for_without_looking() -> Iterator[None]:
-    """Wait for the end of a run without polling. An AppTest polls a thousand times a second, which slows the
-    run.
+    """Wait for the end of a page's script without polling. An AppTest polls a thousand times a second, which
+    slows the script.
     """
 
     def wait(runner: Any, timeout: float) -> None:
@@ -93,8 +93,8 @@ FEW = ["egret", "falcon", "heron"]
 
 @pytest.fixture
 def few_of_many(store: Path) -> Path:
-    """Return a store of 40 models, of which three have enough sessions. Another model has 493 calls without
-    error in two sessions.
+    """Return a store of 40 models, of which three have enough sessions. One of the other models has 493 calls
+    without errors, but in only two sessions.
     """
     made = [*calls(300, 3, model="egret"), *calls(260, 40, model="falcon"), *calls(150, 150, model="heron")]
     for number in range(2):
@@ -107,7 +107,7 @@ def few_of_many(store: Path) -> Path:
 
 
 def open_fold(app: AppTest, key: str) -> AppTest:
-    """Open the folded list below the table `key`. The list contains the slices with too few sessions."""
+    """Open the folded list below the table `key`, which contains the slices with too few sessions."""
     app.session_state[f"{key}_thin"] = True
     app.run()
     assert not app.exception
@@ -115,7 +115,9 @@ def open_fold(app: AppTest, key: str) -> AppTest:
 
 
 def opened(page: str = FILES[0], state: Mapping[str, Any] | None = None, /, **query: str) -> AppTest:
-    """Return a page as a link opens it. `state` contains earlier session values, such as an open popover."""
+    """Return a page as a link opens it. `state` contains Streamlit's session state, such as an open
+    popover.
+    """
     app = AppTest.from_file(str(APP), default_timeout=300)
     app.session_state[CHARTS_LOADED] = True  # without a browser, no chart can report that it is visible
     for name, value in (state or {}).items():
@@ -132,7 +134,7 @@ def opened(page: str = FILES[0], state: Mapping[str, Any] | None = None, /, **qu
 
 
 def said(app: AppTest) -> str:
-    """Return the text of all text elements of a page."""
+    """Return the content of all text elements of a page."""
     kinds = (
         app.title,
         app.header,

@@ -1,7 +1,7 @@
 """Makes logs in which every field is an attack, and loads them into a store.
 
-Each text starts with a spreadsheet formula sign. The next word is `MARK` and the name of the text's field, so
-that tests can find the text. The rest is code that a browser or Streamlit would execute.
+Each field starts with a spreadsheet formula sign. Then come `MARK` and the name of the field, so that tests
+can find the field. The rest is code that a browser or Streamlit would execute.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FILE = f"={MARK}file <img src=x onerror=window.hacked=1>:red[x]$\\int$**b**\u202
 
 
 def hostile(field: str, nth: int = 0) -> str:
-    """Return the hostile text of `field` in session `nth`. The sign and the order of the attacks depend on
+    """Return the hostile content of `field` in session `nth`. The sign and the order of the attacks depend on
     `nth`.
     """
     turned = nth * 3 % len(PAYLOADS)
@@ -56,7 +56,9 @@ def big(sign: str, length: int = WORDS) -> str:
 
 
 def write(folder: Path) -> None:
-    """Write three files: session histories, a log of another format with a task, and a file without a log."""
+    """Write three files: session histories, a log of another format with a task, and a file that is not a
+    log.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     lines = [line for nth in range(SESSIONS) for line in _session(nth)] + _long_session()
     timeless = {"ts": hostile("reason"), "sessionId": "s", "type": "final"}
@@ -183,8 +185,8 @@ def _end(session: str, nth: int, turn: int, step: int) -> list[Line]:
 
 
 def _long_session() -> list[Line]:
-    """Return a session of long texts. The arguments and the result of its first call have ten megabytes
-    together.
+    """Return a session with long messages. The arguments and the result of the first tool call are ten
+    megabytes long together.
     """
     nth, session, turn = 1, hostile("long"), 1
     prompt = {"name": hostile("prompt", nth), "version": hostile("longversion")}
@@ -205,7 +207,6 @@ def _long_session() -> list[Line]:
 
 
 def _run() -> Line:
-    """Return a trajectory of mini-swe-agent. Its session has a task."""
     agent = {"agent_type": "minisweagent.agents.default.DefaultAgent"}
     info = {
         "exit_status": hostile("exit"),

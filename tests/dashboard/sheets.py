@@ -1,4 +1,4 @@
-"""Reads the tables of an opened page, and makes calls to fill a page."""
+"""Reads the tables of an opened page, and makes tool calls to fill a page."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BAD = {"outcome": "failed", "fault_layer": "syntax", "parse_error": "json_parse_
 
 
 def sheets(app: AppTest) -> dict[str, dict[str, Any]]:
-    """Return the tables of the page by caption, as the component receives them."""
+    """Return the tables of the page by caption, as the table component receives them."""
     blocks = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
     drawn = [sheet for sheet in blocks if "caption" in sheet]
     for sheet in drawn:
@@ -40,15 +40,15 @@ def sheet_of(app: AppTest, caption: str) -> list[dict[str, dict[str, Any]]]:
 
 
 def here_links(app: AppTest) -> dict[str, str | None]:
-    """Return the links to other views of the same page as label → URL. The URL is None if the label has no
-    link.
+    """Return the URLs of the links to other views of the page by label. The URL is None if the label has
+    no link.
     """
     blocks = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
     return {element["label"]: element["href"] for element in blocks if "arrives" in element}
 
 
 def calls(good: int, bad: int, **fields: Any) -> list[dict[str, Any]]:
-    """Return this number of calls. Each call has its own session, and the bad calls have a syntax error."""
+    """Return this number of tool calls, each in its own session. The bad calls have a syntax error."""
     key = "/".join(str(value) for value in fields.values())
     return [
         a_call(
@@ -60,7 +60,7 @@ def calls(good: int, bad: int, **fields: Any) -> list[dict[str, Any]]:
 
 
 def over_days(several: Sequence[dict[str, Any]], first: str, days: int = 5) -> list[dict[str, Any]]:
-    """Return the calls, spread evenly over this number of days. `first` is the first day."""
+    """Spread the tool calls evenly over this number of days, from `first` on. Return them."""
     begin = date.fromisoformat(first)
     return [
         call | {"day": (begin + timedelta(number % days)).isoformat()} for number, call in enumerate(several)

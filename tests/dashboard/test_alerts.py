@@ -20,7 +20,7 @@ KESTREL = ":blue[Parse errors of kestrel\\-14b] "
 
 
 def sentences(app: AppTest) -> list[str]:
-    """Return the sentences on rates and errors as plain text. The sentences on the load are left out."""
+    """Return the page's sentences on rates and errors as plain text."""
     labels = [str(link.proto.label) for link in app.get("page_link")]
     items = [label for label in labels if label[0] == ":" and label.split("[")[1][0] in "▲▼○"]
     return [label.split("] ", 1)[1] for label in items if " not recognised]" not in label]
@@ -150,9 +150,7 @@ def test_what_a_model_does_to_its_prompt_and_tool_is_told_once(store: Path) -> N
 
 @pytest.mark.thorough
 def test_models_that_fail_alike_leave_their_prompt_in_the_lead(store: Path) -> None:
-    """A new prompt version is worse with every model, so the alert about the prompt comes before alerts about
-    models.
-    """
+    """A new prompt version is worse with every model, so the alert about the prompt comes first."""
     publish_nights(store, lambda _, day: 0.3 if day >= SINCE else 0.03)
     assert "Needs attention (1)" in said(opened())
 

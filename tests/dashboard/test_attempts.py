@@ -13,7 +13,7 @@ _BY_GROUP = ("first_identical", "first_identical_worked", "first_changed", "firs
 
 
 def spread_out(number: int, groups: int) -> list[int]:
-    """Divide a number into nearly equal parts, one for each group. The first groups may get 1 more."""
+    """Divide a number into nearly equal integers, one for each group. The first groups may get 1 more."""
     return [number // groups + (group < number % groups) for group in range(groups)]
 
 
@@ -26,7 +26,7 @@ def rows_of(
     groups: tuple[int, ...] = (3, 8),
     **fields: Any,
 ) -> dict[str, Any]:
-    """Return a row of the metric `chains`. Its sessions are in these `groups`."""
+    """Return a row of the metric `chains`. The row's sessions are in these `groups`."""
     nothing = dict.fromkeys(
         (
             "retries",

@@ -1,4 +1,6 @@
-"""Tests audits. An audit compares probes with real calls, and calls in text with native calls."""
+"""Tests audits, which compare probes with real tool calls, and tool calls written as text with
+native ones.
+"""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ BY_MODEL = "Parse errors by model, fixer@13 and fixer@12"
 
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a store in which one model changed. The model has too few sessions to change the rate of all
-    models.
+    """Return a store in which one model changed. This model has too few sessions to change the rate of all
+    models together.
     """
     logs = tmp_path_factory.mktemp("made")
     # The change is one day earlier than in the sample, because each version needs five days.

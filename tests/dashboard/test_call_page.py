@@ -1,4 +1,4 @@
-"""Tests that the page of a call names the source of each verdict: the parser, the agent or the tool."""
+"""Tests that the page of a tool call names the source of each verdict: the parser, the agent or the tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the page of a stored call that is parsed again."""
+"""Tests the page of a stored tool call, which is parsed again."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def session(number: int, model: str, failed: int, size: int, **fields: Any) -> l
 
 
 def two_models(store: Path, **fields: Any) -> None:
-    """Publish forty sessions per model, with the same ten tasks. Of ten calls, falcon-3 fails in one, and
+    """Publish forty sessions per model, with the same ten tasks. falcon-3 fails in one of ten tool calls,
     heron in five.
     """
     calls, turns = [], []
@@ -57,7 +57,7 @@ def compared(store: Path, **query: str) -> AppTest:
 
 
 def plain(text: str) -> str:
-    """Remove the escapes from Markdown."""
+    """Return Markdown without escapes."""
     return re.sub(r"\\(.)", r"\1", text)
 
 

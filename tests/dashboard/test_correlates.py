@@ -1,4 +1,4 @@
-"""Tests which trait correlates most with failures."""
+"""Tests which trait of tool calls correlates most with failures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.analysis.session_shares import count_by_group, fill_sessions, place_s
 
 
 def a_class(trait: str, number: int, k: int, n: int, sessions: int | None = None) -> dict[str, object]:
-    """Return a row of the metric `traits`. Each call has its own session unless `sessions` is set."""
+    """Return a row of the metric `traits`. Without `sessions`, each tool call has its own session."""
     by_session = fill_sessions(k, n, n if sessions is None else sessions)
     by_group = count_by_group(by_session, place_sessions(len(by_session), seed=number))
     ids = [group for group, calls in enumerate(by_group[1]) if calls]
@@ -64,7 +64,7 @@ def test_a_trait_with_which_calls_fail_less_stands_out_too() -> None:
 
 
 def test_a_class_whose_failures_are_those_of_one_session_stands_out_nowhere() -> None:
-    """All 60 failed calls are in one session. If the calls were independent, the difference would be
+    """All 60 failed calls are in one session. If calls were independent, the difference would be
     significant.
     """
     apart = classes_of(a_class("turn", 1, 20, 1000), a_class("turn", 4, 60, 1200))
@@ -99,8 +99,8 @@ def test_what_is_significant_alone_is_said_to_be_so() -> None:
 
 
 def test_intervals_that_do_not_touch_are_never_passed_over() -> None:
-    """The class in the middle is better. No division into two parts shows this, but the interval of the class
-    does.
+    """The middle class has a better rate than the other classes. Dividing all classes into two halves does
+    not show this.
     """
     rows = [a_class("turn", number, k, 300) for number, k in ((1, 45), (2, 20), (3, 45))]
     classes = classes_of(*rows, *(a_class("offered", number, 30, 300) for number in (0, 1, 2, 3, 4)))
@@ -117,7 +117,7 @@ def test_intervals_that_do_not_touch_are_never_passed_over() -> None:
 @pytest.mark.thorough(quick=10)
 @pytest.mark.parametrize("seed", range(40))
 def test_words_and_intervals_agree(seed: int) -> None:
-    """If two intervals do not overlap, the sentence must not deny a difference. This holds for any counts."""
+    """For any counts: if two intervals do not overlap, the sentence must not deny a difference."""
     chance = random.Random(seed)
     rows = [
         a_class(trait, number, chance.randint(0, 40), 200)

@@ -61,7 +61,7 @@ FOLDS = {
 
 
 def folds(app: AppTest) -> list[str]:
-    """Return the labels of the page's folded parts. Explanations and the filter bar are left out."""
+    """Return the labels of the page's expanders. Explanations and the filter bar are left out."""
     return [part.label for part in app.expander if part.label in ("Every line", *FOLDS)]
 
 
@@ -152,8 +152,8 @@ def test_a_store_without_a_load_says_so() -> None:
 
 
 def silent_store() -> dict[str, list[dict[str, Any]]]:
-    """Return the tables of a store. One source has calls up to 20 November. The other has a hostile title,
-    and ends on the 17th.
+    """Return the database tables of a store. One source has calls up to 20 November. The other source has a
+    hostile title, and calls up to 17 November.
     """
     calls = [
         a_call(number) | {"source": source, "day": f"2026-11-{day:02d}", "ts": f"2026-11-{day:02d}T10:00:00"}

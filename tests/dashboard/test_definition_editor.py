@@ -1,5 +1,5 @@
-"""Tests the form of a tool definition. Editing a field changes only the part of the definition that the field
-shows.
+"""Tests the form that edits a tool definition. An edited field changes only its own part of the
+definition.
 """
 
 from __future__ import annotations

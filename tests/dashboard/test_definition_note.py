@@ -1,4 +1,4 @@
-"""Tests a note on pages: without tool definitions, parse errors include only invalid JSON."""
+"""Tests the note on pages that, without tool definitions, parse errors include only invalid JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests that a derived result is computed once per store file, and that the page still lists its queries."""
+"""Tests that a derived result is computed once per store file, and that the page still lists the SQL queries
+behind it.
+"""
 
 from __future__ import annotations
 

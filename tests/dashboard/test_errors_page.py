@@ -17,7 +17,7 @@ MISSING = "ls: <path>: No such file or directory"
 
 @pytest.fixture
 def failing(store: Path) -> Path:
-    """Return a store. Its first day has five calls with one error. The next day has the same error, a new
+    """Return a store. The first day has five calls with one error. The second day has the same error, a new
     error, and a hostile error.
     """
     ran = {"fault_layer": "execution", "result_status": "error", "tool": "bash"}
@@ -67,7 +67,7 @@ def test_new_errors_have_a_card_of_their_own_above_all_others(failing: Path) -> 
 
 
 def test_of_chosen_days_the_newest_tells_what_is_new(failing: Path) -> None:
-    """The page hides errors after the selected days. Errors on the first day of the store are not new."""
+    """The page hides errors after the selected days. Errors on the store's first day are not new."""
     app = opened(PAGE, days="2026-11-20 to 2026-11-20")
     assert app.header[0].value.replace("\\", "") == "5 of 55 calls failed, none because of its arguments."
     assert "New errors" not in sheets(app)

@@ -1,4 +1,4 @@
-"""Tests that the menu of a card explains the verdict of this card."""
+"""Tests that a card's menu explains the card's verdict."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.dashboard.sheets import calls
 
 
 def explained(app: AppTest) -> set[str]:
-    """Return which kinds of verdicts are explained by the open popovers of the page."""
+    """Return the kinds of verdicts that the page's open popovers explain."""
     words = " ".join(str(each.value) for each in app.markdown)
     return {kind for kind, text in HOW_JUDGED.items() if text in words}
 

@@ -1,4 +1,6 @@
-"""Tests that the filter panel sends the clicked text. A load before the click then changes nothing."""
+"""Tests that the filter panel sends the label that the user clicked, even if a load changed the list of
+labels before the click.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests forms. A definition becomes input fields, and the values of these fields become raw arguments."""
+"""Tests that input fields are made from a tool definition, and raw arguments from the fields' values."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from tests.dashboard.conftest import opened
 
 
 def meanings() -> dict[str, str]:
-    """Return the meaning of each word of the glossary."""
     text = Path(glossary.__file__).with_name("glossary.md").read_text(encoding="utf-8")
     rows = (line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| "))
     return {cells[0]: cells[1] for cells in rows}

@@ -32,7 +32,7 @@ def test_a_memory_that_cannot_be_read_costs_only_the_card(store: Path) -> None:
 
 
 def test_a_successful_turn_costs_what_the_failed_ones_cost_too(store: Path) -> None:
-    """Twelve turns cost $2 each, and six of them succeeded. So a successful turn costs $4."""
+    """Twelve turns cost $2 each, and six of them succeeded. So one successful turn costs $4."""
     publish(
         store,
         small_tables() | {"turns": turns("falcon-3", 12, 6), "tool_calls": calls(9, 3, model="falcon-3")},

@@ -1,4 +1,4 @@
-"""Tests the table of models by prompt and by tool."""
+"""Tests the heat map of models by prompt and by tool."""
 
 from __future__ import annotations
 
@@ -55,9 +55,7 @@ def test_a_cell_has_its_rate_its_shade_and_leads_to_its_calls(filled: Path) -> N
 
 
 def test_the_interval_of_a_cell_is_that_of_the_groups_its_sessions_fall_into(store: Path) -> None:
-    """The expected interval is calculated here step by step. A single cell does not use the correlation of
-    other cells.
-    """
+    """The expected interval is calculated here step by step, without the correlation in other cells."""
     made = calls(75, 25, model="falcon", prompt_id="p1")
     k, n = np.zeros(50), np.zeros(50)
     for call in made:
@@ -98,7 +96,7 @@ def test_the_page_begins_with_the_best_row_and_each_row_has_its_verdict(filled: 
 
 
 def test_rows_that_got_different_work_are_judged_at_the_same_mix(store: Path) -> None:
-    """The counts are three times those of Charig et al. (1986). A is better for both kinds of work."""
+    """The counts are three times those of Charig et al. (1986). Model A is better for both kinds of work."""
     counts = {("A", "small"): (81, 6), ("A", "large"): (192, 71), ("B", "small"): (234, 36)}
     counts |= {("B", "large"): (55, 25)}
     made = [

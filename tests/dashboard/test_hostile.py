@@ -31,7 +31,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 @dataclass(slots=True)
 class Walk:
-    """The number of bytes that each page sent, and the files that it offered, by page and file name."""
+    """The number of bytes that each page sent, and the files that each page offered."""
 
     sent: dict[str, int] = field(default_factory=dict)
     files: dict[tuple[str, str], bytes] = field(default_factory=dict)
@@ -42,9 +42,9 @@ class Walk:
 
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory: pytest.TempPathFactory, runs_all: bool) -> Iterator[Walk]:
-    """Open every page and each of its views once. Make each offered file, as if a user had downloaded it.
+    """Open every page and each of the page's views once, and make each offered file.
 
-    Ordinary runs open a third of the pages and views.
+    Ordinary tests open a third of the pages and views.
     """
     store = publish_hostile(tmp_path_factory.mktemp("hostile"))
     done = Walk()

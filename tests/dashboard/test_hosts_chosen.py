@@ -1,4 +1,4 @@
-"""Tests hosts on pages."""
+"""Tests the choice of a model's host on pages."""
 
 from __future__ import annotations
 
@@ -68,7 +68,9 @@ def two_hosts(store: Path) -> Path:
 
 @pytest.fixture
 def odd_hosts(store: Path) -> Path:
-    """Return a store with two hosts. One is named like a script. The other name has two words and a comma."""
+    """Return a store with two hosts. The name of one host looks like a script. The name of the other has two
+    words and a comma.
+    """
     publish(store, {"tool_calls": [*hosted(98, 2, SCRIPT), *hosted(60, 40, COMMA)]})
     return store
 

@@ -36,7 +36,7 @@ KNOWN = {
 
 
 class Sender:
-    """Returns prepared answers, and records the requests."""
+    """Returns prepared responses, and records the requests."""
 
     endpoint = "models.test"
     models = ("aurora",)

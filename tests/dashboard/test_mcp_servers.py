@@ -1,4 +1,4 @@
-"""Tests MCP servers on pages, among them tools that nobody calls."""
+"""Tests MCP servers on pages, including tools that were offered but never called."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ UNUSED = "Offered tools that no session called"
 
 @pytest.fixture
 def served(store: Path) -> Path:
-    """Return a store. It has calls to the server `files`, an offered server `web`, and a tool `shell` without
-    a server.
+    """Return a store with calls to the MCP server `files`, a server `web` that is only offered, and a tool
+    `shell` without a server.
     """
     made = [
         *calls(60, 40, tool="mcp__files__read", mcp_server="files", latency_ms=120.0),

@@ -19,7 +19,7 @@ AUDIT = "Calling strategy: probe results and calls"
 
 
 def ranked_by(by: str) -> AppTest:
-    """Return the page Models with this `by`. Tests start at the Overview, where `by` has other values."""
+    """Return the page Models with this URL key `by`."""
     app = opened(PAGE)
     app.query_params["by"] = by
     return app.run()
@@ -137,7 +137,7 @@ def test_cost_is_shown_per_turn_and_per_success(store: Path) -> None:
 
 
 def column_of(app: AppTest, name: str, group: str) -> dict[str, dict[str, Any]]:
-    """Return the cells of one model in a group of rates. The key of a cell is the title of its rate."""
+    """Return a model's cells in a group of rates, by the title of the rate."""
     rows = sheet_of(app, f"{group.capitalize()}: every rate by model")
     return {row[group.capitalize()]["text"]: row[name] for row in rows}
 
@@ -238,7 +238,9 @@ def test_the_same_model_on_two_hosts_is_compared(store: Path) -> None:
 
 @pytest.mark.thorough
 def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
-    """For each tool, both hosts have the same rate. But one host got the harder tool more often."""
+    """For each tool, both hosts have the same rate. But one host was asked to call the harder tool more
+    often.
+    """
     hard, easy = {"model": "falcon", "tool": "hard"}, {"model": "falcon", "tool": "easy"}
     publish(
         store,
@@ -274,7 +276,7 @@ def test_hosts_that_share_no_work_are_not_adjusted(store: Path) -> None:
 
 
 def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) -> None:
-    """The counts are three times those of Charig et al. (1986). A is better for both kinds of work."""
+    """The counts are three times those of Charig et al. (1986). Model A is better for both kinds of work."""
     counts = {("A", "small"): (81, 6), ("A", "large"): (192, 71), ("B", "small"): (234, 36)}
     counts |= {("B", "large"): (55, 25)}
     made = [

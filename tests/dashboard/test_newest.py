@@ -1,5 +1,5 @@
-"""Tests long lists that are read day by day, from the newest day on. Rows and order must be those of a single
-query.
+"""Tests long lists that are read day by day, from the newest day on. Rows and order must equal those of a
+single query.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def moment(ts: datetime | None) -> dict[str, str | None]:
 
 
 def in_a_chain(first: str, bad: int, step: int, number: int) -> dict[str, Any]:
-    """Return the retry columns of a call. Step 0 fails, and in three of four cases step 1 retries it."""
+    """Return the retry columns of a tool call. Step 0 fails. In three of four cases, step 1 retries it."""
     if bad or (step and number % 4 == 0):
         return {}
     ended = "abandoned" if number % 4 == 0 else "recovered"
@@ -70,8 +70,8 @@ def in_a_chain(first: str, bad: int, step: int, number: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def many() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Yield a store of twenty sessions over ten days. Some sessions last days, are in two files, or have no
-    time.
+    """Yield a store of twenty sessions over ten days. Some sessions continue for several days, some are split
+    over two files, and some have no timestamps.
     """
     tables: dict[str, list[dict[str, Any]]] = {
         "sessions": [],
@@ -126,7 +126,7 @@ def many() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 class Asked:
-    """Queries one store. Records the queries, and caches the results as pages do."""
+    """Queries one store, records the queries, and caches the results as pages do."""
 
     def __init__(self, store: duckdb.DuckDBPyConnection) -> None:
         self.store = store
@@ -260,8 +260,8 @@ def test_a_search_in_another_order_looks_at_a_tenth(many: duckdb.DuckDBPyConnect
 
 @pytest.fixture
 def of_three_days(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Publish three days, with one call and one session each. Make the lists read one day in each run of the
-    page.
+    """Publish three days with one session of one call each. Make the lists read one day each time the page is
+    drawn.
     """
     monkeypatch.setattr(day_paging, "SECONDS", -1)
     for name in ("CALLS", "SESSIONS"):

@@ -39,15 +39,15 @@ def uneven(store: Path) -> Path:
 
 
 def intervals(page: str, caption: str, name: str, column: str, **query: str) -> dict[str, str]:
-    """Return the count (k / n) and the interval of each row as the page prints them. The key is the label of
-    the row.
-    """
+    """Return the count (k / n) and the interval that the page prints in each row, by the row's label."""
     rows = sheet_of(opened(f"{PAGES}/{page}/page.py", **query), caption)
     return {row[name]["text"]: row[column]["sub"].partition("\n")[0] for row in rows}
 
 
 def mirrored(text: str) -> str:
-    """Return the count and the interval of the complement: 1 / 4 · 10.0–80.0% becomes 3 / 4 · 20.0–90.0%."""
+    """Return the count and the interval of the opposite rate: 1 / 4 · 10.0–80.0% becomes 3 / 4 ·
+    20.0–90.0%.
+    """
     counts, _, bounds = text.partition(" · ")
     k, n = (int(part.replace(",", "")) for part in counts.split(" / "))
     low, high = (float(part) for part in bounds.rstrip("%").split("–"))

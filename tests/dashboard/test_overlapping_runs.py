@@ -1,4 +1,4 @@
-"""Tests that Streamlit may start a run of a session before the previous run of this session has stopped."""
+"""Tests that Streamlit may start a page's script again before its previous execution has stopped."""
 
 from __future__ import annotations
 

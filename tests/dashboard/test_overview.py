@@ -1,4 +1,4 @@
-"""Tests that the Overview claims only what logs support. Each number except zero is a link."""
+"""Tests that the Overview claims only what logs support, and that each number except zero is a link."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def test_nothing_found_says_in_how_many_calls_and_how_many_are_unmeasured(store:
 
 
 def test_turn_success_is_one_rate_with_its_counts_and_who_reports_it(small: Path) -> None:
-    """Both turns are in one session, which counts as one observation. The interval is Wilson's (1927) with n
-    = 1.
+    """Both turns are in one session, which counts as one observation. The interval is Wilson's (1927) for n =
+    1.
     """
     words = said(opened())
     assert "few: 2 / 2 turns · 20.7–100%  \nreported by the log" in words

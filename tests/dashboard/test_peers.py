@@ -39,7 +39,7 @@ def read(raw: str, schema: dict[str, Any] | None = SCHEMA) -> dict[str, ParserRe
 
 @pytest.fixture
 def repair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Install a fake json_repair. This process and its child processes import the fake."""
+    """Install a fake json_repair for this process and its child processes."""
 
     def install(body: str) -> None:
         (tmp_path / "json_repair.py").write_text(body, encoding="utf-8")

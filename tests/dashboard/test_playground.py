@@ -1,4 +1,4 @@
-"""Tests that the examples of the playground match their titles, and that its editors accept any text."""
+"""Tests that the playground's examples match their titles, and that its editors accept any input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests each link to the playground, and what the playground then shows."""
+"""Tests each link to the playground, and what the playground shows after the link was followed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def link(raw: str, definition: str = "") -> str:
 
 
 def editors(app: AppTest) -> dict[str, str]:
-    """Return the initial text of each editor by the editor's label."""
+    """Return the initial content of each editor by the editor's label."""
     drawn = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
     return {sheet["label"]: sheet["text"] for sheet in drawn if "version" in sheet}
 

@@ -1,4 +1,4 @@
-"""Tests which text the playground gets from a link, a stored call or a definition."""
+"""Tests what the playground's editors contain after a link, a stored call or a definition was opened."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def test_without_two_versions_it_opens_on_the_prompt_with_the_most_observed_of_t
 
 
 def answer(app: AppTest) -> str:
-    """Return the main sentence of the page. Markdown escapes are removed."""
+    """Return the page's main sentence without Markdown escapes."""
     return re.sub(r"\\(.)", r"\1", str(app.header[0].value))
 
 

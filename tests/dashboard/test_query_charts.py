@@ -1,4 +1,4 @@
-"""Tests charts of query results. A chart says which rows it omits, and escapes text from logs."""
+"""Tests charts of query results. A chart says which rows are omitted, and escapes log content."""
 
 from __future__ import annotations
 

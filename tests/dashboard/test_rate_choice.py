@@ -1,4 +1,4 @@
-"""Tests the selectors of rate, dimension and reference, and the URL keys of these selectors."""
+"""Tests the selectors of rate, dimension and reference, and the URL keys that store the selection."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def replay(**query: str) -> AppTest:
 
 
 def verdict(app: AppTest) -> str:
-    """Return the main sentence. Markdown escapes are removed."""
+    """Return the page's main sentence without Markdown escapes."""
     return str(app.header[0].value).replace("\\", "")
 
 
@@ -168,7 +168,7 @@ def wait_for_result(app: AppTest) -> AppTest:
 
 
 def fresh_browser(**query: str) -> AppTest:
-    """Open the page as a new browser does. No earlier result of the replay is cached."""
+    """Open the page as a new browser does, without a cached result of the replay."""
     st.cache_resource.clear()
     return replay(**query)
 

@@ -29,7 +29,7 @@ CALLS, SESSIONS = (next(page.file for page in PAGES if page.name == name) for na
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Return three stores: the complete store, a copy without old rows, and a copy without texts."""
+    """Return three stores: the complete store, a copy without old rows, and a copy without content."""
     base = tmp_path_factory.mktemp("retained")
     logs = base / "logs"
     logs.mkdir()

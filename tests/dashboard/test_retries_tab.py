@@ -37,7 +37,7 @@ def headings(app: AppTest) -> list[str]:
 @pytest.fixture
 def retried(store: Path) -> Path:
     """Return a store with two retry sequences. One recovers at the third attempt. The other is given up after
-    the first.
+    the first attempt.
     """
     chain = {"chain_id": "c1", "chain_outcome": "recovered"}
     spent = {"input_tokens": 100, "output_tokens": 20}
@@ -94,8 +94,8 @@ def test_identical_and_changed_retries_are_held_against_each_other(retried: Path
 
 
 def first_retries(kind: str, worked: int, failed: int, sessions: int) -> list[dict[str, Any]]:
-    """Return sequences of two attempts. `kind` is the kind of the second. The sequences are spread over this
-    number of sessions.
+    """Return retry sequences of two attempts. `kind` is the kind of the second attempt. The sequences are
+    spread over this number of sessions.
     """
     made = []
     for number in range(worked + failed):
@@ -160,8 +160,8 @@ def test_a_tools_row_leads_to_the_tool_and_to_its_sequences(retried: Path) -> No
 
 
 def sequences(tool: str, recovered: int, given_up: int) -> list[dict[str, Any]]:
-    """Return the retry sequences of one tool, each in its own session. A given-up sequence has three
-    attempts.
+    """Return the retry sequences of one tool, each in its own session. Sequences that were given up have
+    three attempts.
     """
     made = []
     for number in range(recovered + given_up):
@@ -252,7 +252,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_each_number_is_the_number_of_calls_in_the_list_behind_its_link(
     sample: Path, monkeypatch: pytest.MonkeyPatch, by: str, runs_all: bool
 ) -> None:
-    """Ordinary runs follow every fourth link."""
+    """Ordinary tests follow every fourth link."""
     monkeypatch.setenv("CALLGAUGE_STORE", str(sample))
     drawn = sheets(opened_tab(by=by, days="All days", costs="1"))
     cells = [
@@ -274,13 +274,13 @@ def test_each_number_is_the_number_of_calls_in_the_list_behind_its_link(
 
 
 def leading_number(cell: dict[str, Any]) -> int:
-    """Return the count that a cell shows. If the cell shows a rate k / n, the count is k."""
+    """Return the count in a cell. If the cell shows a rate k / n, the count is k."""
     text = cell["sub"] if "%" in cell["text"] else cell["text"]
     return int(text.split()[0].replace(",", ""))
 
 
 def count_listed(store: duckdb.DuckDBPyConnection, href: str) -> int:
-    """Follow the link and return the number of calls in the list. The days include all calls."""
+    """Follow a link to the list of calls. Return the number of calls in the list."""
     keys = dict(parse_qsl(href.partition("?")[2]))
     first, more, last = keys.get("attempts", "").partition("-")
     query = {
@@ -307,9 +307,7 @@ _OF_GROUPS = ("calls", "bad", "lost", "others", "others_lost")
 
 
 def a_model(*, groups: int = 25, **fields: int) -> dict[Any, Any]:
-    """Return a row of the metric `parallel`. The calls of the row are spread evenly over this number of
-    groups.
-    """
+    """Return a row of the metric `parallel`, with calls spread evenly over this number of session groups."""
     row: dict[Any, Any] = {
         "model": "m",
         "steps": 100,

@@ -1,4 +1,6 @@
-"""Tests the layers around Streamlit's server. The layers ignore disconnects, and raise every other error."""
+"""Tests the ASGI layers around Streamlit's server. The layers ignore disconnects, and raise every other
+error.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ def test_any_other_error_stays_one(kind: str) -> None:
 
 
 async def leave(_scope: Scope, _receive: Receive, _send: Send) -> None:
-    """End without an answer, as an application does after a client has disconnected."""
+    """End without a response, as an application does when the client has disconnected."""
 
 
 @pytest.mark.parametrize(
@@ -93,7 +95,6 @@ def test_the_first_page_names_each_script_of_every_page_once() -> None:
 
 
 def first_page(text: str) -> str:
-    """Return the page that replaces the first page of Streamlit."""
 
     async def answer(_scope: Scope, _receive: Receive, send: Send) -> None:
         await send(

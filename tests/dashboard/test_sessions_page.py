@@ -1,4 +1,4 @@
-"""Tests the list of sessions, and the time line of one session."""
+"""Tests the list of sessions, and the timeline of one session."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ def a_session(name: str = "s1", **fields: Any) -> dict[str, Any]:
 
 
 def time_line(app: AppTest) -> dict[str, Any]:
-    """Return the data that the component of the time line receives."""
     blocks = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
     return next(element for element in blocks if "strip" in element)
 
@@ -175,8 +174,8 @@ def test_a_window_that_begins_within_a_turn_says_so_and_does_not_repeat_its_mess
 
 
 def told_session(store: Path, **tables: Any) -> AppTest:
-    """Open the page of a session of two steps. It has a failed call, the retry of this call, a parallel call,
-    texts and a prompt.
+    """Open the page of a session of two steps, with a failed call, its retry, a parallel call, messages and a
+    prompt.
     """
     chain = {"chain_id": "c1", "chain_outcome": "recovered"}
     calls = [

@@ -33,7 +33,7 @@ PAGE = {entry.name: entry.file for entry in PAGES}
 
 
 class Handed:
-    """The content of the Share dialog: the links by their labels, the Markdown, and the HTML report."""
+    """The content of the Share dialog: links by label, Markdown, and the HTML report."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.links: dict[str, str] = {}
@@ -50,7 +50,6 @@ class Handed:
         monkeypatch.setattr(share, "make_document", note)
 
     def open(self, page: str, /, **query: str) -> AppTest:
-        """Open a page, and open its Share dialog."""
         self.links.clear()
         return opened(page, {"share": True}, **query)
 
@@ -61,7 +60,7 @@ class Handed:
 
     @property
     def query(self) -> dict[str, str]:
-        """Return the URL query of the link that contains fixed days."""
+        """Return the query of the shared link, in which the days are fixed."""
         pairs = parse_qs(urlsplit(self.links["Copy link"]).query)
         return {key: values[0] for key, values in pairs.items()}
 
@@ -72,7 +71,6 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> Handed:
 
 
 def models_on(first: str, bad: Sequence[int], days: int) -> list[dict[str, object]]:
-    """Return calls of two models with different numbers of failures."""
     names = ("egret", "heron")
     return [
         call
@@ -183,7 +181,7 @@ DAY = date(2026, 11, 20)
 
 
 def trend_of(rates: dict[str, Sequence[int]], **more: Any) -> TrendChart:
-    """Return a chart of several series. A series has k of 100 calls on each day from DAY on."""
+    """Return a chart of several series. A series has k hits in 100 calls on each day from DAY on."""
     points = [
         DayRate(DAY + timedelta(days=place), name, of_sessions(fill_sessions(k, 100, 100)))
         for name, series in rates.items()

@@ -1,4 +1,4 @@
-"""Tests the messages of pages while the object storage of a shared store does not answer."""
+"""Tests what pages show while the object storage of a shared store does not respond."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests a table of slices. Slices with too few sessions are in one folded line."""
+"""Tests a table of slices. Slices with too few sessions are in one folded list."""
 
 from __future__ import annotations
 

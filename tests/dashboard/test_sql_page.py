@@ -1,4 +1,4 @@
-"""Tests the SQL page. The page runs the query in its address, or says in a sentence why not."""
+"""Tests that the SQL page executes the query in the page's address, or says why it does not."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests the file of a card. The file has the rows and cells of the card's table in the same order, with full
-names.
+"""Tests the downloadable file of a card. The file has the rows and cells of the card's table in the same
+order, with full names.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def test_a_share_that_is_not_nothing_never_reads_as_nothing() -> None:
 
 @pytest.fixture
 def files(monkeypatch: pytest.MonkeyPatch) -> Files:
-    """Return one function for each file name. The function makes the file, as a click does."""
+    """Return the function that makes each downloadable file, by file name."""
     offered: Files = {}
 
     def note(_label: str, name: str, _mime: str, made: Callable[[], bytes]) -> None:
@@ -191,7 +191,7 @@ def page_of(name: str) -> str:
 
 @pytest.fixture
 def measured(store: Path) -> Path:
-    """Return the small store. Its calls and replies have durations."""
+    """Return the small store, with durations for calls and replies."""
     tables = small_tables()
     times = {"model_latency_ms": 2_400.0, "result_bytes": 2_100}
     calls = enumerate(tables["tool_calls"])
@@ -223,7 +223,9 @@ def test_no_file_holds_numbers_as_texts(
 
 
 def check_cell(title: str, cell: dict[str, Any], row: dict[str, str]) -> None:
-    """Check that the row contains the cell's rate (k of n), its difference with interval, or its text."""
+    """Check that the file's row contains the cell's rate (k of n), its difference with interval, or its
+    string.
+    """
     name = written(title)
     amount = {unit: row[f"{name} {unit}"] for unit in ("ms", "share", "bytes") if row.get(f"{name} {unit}")}
     if f"{name} k" in row and f"{name} rate" not in row:

@@ -34,8 +34,8 @@ STRANGER = User("", "viewer", may_write=False)
 
 @pytest.fixture
 def nights(store: Path) -> MemoryFile:
-    """Publish 40 days. From 12 November on, one model fails more often. Return the memory of the store,
-    without notes.
+    """Publish 40 days. From 12 November on, one model fails more often. Return the store's memory, without
+    notes.
     """
     publish_nights(store, regressed(SINCE))
     return MemoryFile(store)
@@ -72,7 +72,7 @@ def palette_views(app: AppTest) -> list[dict[str, Any]]:
 
 
 def dialog() -> AppTest:
-    """Run only the dialog. An AppTest runs no fragments, so a dialog would vanish when its form is sent."""
+    """Execute only the dialog's function, because AppTest closes a dialog when its form is sent."""
 
     def show() -> None:
         from callgauge.dashboard.components.memory.saved_views import ask_view_name

@@ -1,4 +1,4 @@
-"""Tests test sets."""
+"""Tests exported test sets."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def call(number: int, **fields: Any) -> dict[str, Any]:
 
 
 def the_calls() -> Rows:
-    """Return an earlier call, a failed call, a clean parallel call, and the successful retry of the failed
-    call.
+    """Return four calls: an earlier one, a failed one, a clean parallel one, and the successful retry of the
+    failed one.
     """
     return [
         call(1, tool="list", definition_id="d-list", raw_arguments='{"path": "."}', result_text="a b"),
@@ -120,7 +120,9 @@ def test_a_case_is_what_the_model_was_told_before_the_call(ask: Callable[..., te
 
 
 def calls_in(path: Path) -> Rows:
-    """Load this log and return its calls. Each call has its prompt, its definition and the user's text."""
+    """Load this log and return its calls. Each call has its prompt, its tool definition and the user's
+    message.
+    """
     store = path.parent / f"{path.stem}-store"
     load([path], store)
     generation = published_generation(store)
@@ -323,7 +325,7 @@ class _Stub(ModuleType):
 
 
 def inspect_score(monkeypatch: pytest.MonkeyPatch, sample: Mapping[str, Any], *calls: Any) -> str:
-    """Return the score that the exported scorer gives to an answer with these calls."""
+    """Return the score that the exported scorer gives to a reply with these calls."""
     for name in ("", ".dataset", ".model", ".scorer", ".solver", ".tool"):
         monkeypatch.setitem(sys.modules, f"inspect_ai{name}", _Stub(f"inspect_ai{name}"))
     task: dict[str, Any] = {"__file__": "inspect_task.py"}
@@ -442,7 +444,6 @@ def test_the_calls_page_offers_its_selection_as_a_test_set(store: Path) -> None:
 
 
 def trial_store(store: Path) -> None:
-    """Publish a store whose failed calls become trial tasks."""
     tables = small_tables() | {
         "tool_calls": the_calls(),
         "tool_definitions": [definition(), definition("list")],
@@ -452,7 +453,7 @@ def trial_store(store: Path) -> None:
 
 
 def prepare_trial(app: AppTest, key: str) -> tuple[Plan, tuple[Task, ...]]:
-    """Prepare the download of the page. Return the plan and the tasks in it, as a trial reads them."""
+    """Make the file that the page offers. Return the plan and the tasks in it, as a trial reads them."""
     app.button(key=f"{key}_testset_prepare").click().run()
     assert not app.exception
     made = app.session_state[f"_{key}_testset"]

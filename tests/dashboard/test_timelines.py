@@ -1,4 +1,4 @@
-"""Tests time lines of sessions."""
+"""Tests timelines of sessions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def turns(*numbers: int) -> list[dict[str, Any]]:
 
 
 def steps(count: int, faults: tuple[int, ...] = (), turn: int = 1) -> list[TimelinePlace]:
-    """Return one turn with this number of steps. Each step has one call, which has the name of the step."""
+    """Return a turn with this number of steps. Each step has one call, which has the name of the step."""
     layer = {True: "syntax", False: None}
     rows = [a_row(turn, step, str(step), fault_layer=layer[step in faults]) for step in range(count)]
     return list_places(turns(turn), rows)
@@ -156,7 +156,7 @@ def test_a_short_session_has_a_cell_for_each_place_and_knows_where_turns_begin()
 
 
 def chained(*attempts_of: tuple[int, str, bool]) -> list[TimelinePlace]:
-    """Return one call for each triple (step, retry sequence, is faulty). The name of a call is its index."""
+    """Return one call for each triple (step, retry sequence, is faulty). A call's name is its index."""
     rows = [
         a_row(
             1,

@@ -91,8 +91,8 @@ def test_all_rates_and_the_latency_of_each_tool_are_behind_a_fold(many_sessions:
 
 @pytest.fixture
 def many_sessions(store: Path) -> Path:
-    """Return a store of four tools. Two have many sessions, one has a single session, and one is offered by
-    no log.
+    """Return a store of four tools. Two have many sessions, one has a single session, and one has a
+    misspelled name.
     """
     bad = {"fault_layer": "schema", "outcome": "failed", "parse_error": "missing_required:limit"}
     unknown = {"fault_layer": "schema", "outcome": "failed", "parse_error": "unknown_tool:serach"}
@@ -160,8 +160,8 @@ def test_too_few_sessions_are_said(two_tools: Path) -> None:
 
 @pytest.fixture
 def as_text(store: Path) -> Path:
-    """Return a store of a tool with an integer parameter. One of the two models sends text instead. Some
-    calls are broken JSON.
+    """Return a store of a tool with an integer parameter. One of two models sends strings for this parameter.
+    Some calls are invalid JSON.
     """
     sent = {"raw_arguments": '{"limit": "20"}', "outcome": "coerced", "model": "slate"}
     many = {"raw_arguments": '{"limit": "many"}', "outcome": "failed", "fault_layer": "schema"}
@@ -204,7 +204,7 @@ def as_text(store: Path) -> Path:
 
 
 def replayed(**query: str) -> AppTest:
-    """Return the page of the tool after a replay of its calls in the background."""
+    """Return the page of a tool after its calls were replayed in the background."""
     app = opened(PAGE, tool_open="search", **query)
     for _ in range(120):
         if "Replaying" not in said(app):

@@ -19,8 +19,8 @@ LEFT_OUT = "7 trial sessions of 1 run are not counted here"
 
 @pytest.fixture
 def nights_and_a_run(tmp_path: Path, store: Path) -> Path:
-    """Return a store with three calls of one day. Two weeks later there are a trial run with twelve calls,
-    and a probe.
+    """Return a store with three calls of one day, and with a trial run of twelve calls and a probe two weeks
+    later.
     """
     logs = tmp_path / "logs"
     logs.mkdir()

@@ -22,7 +22,7 @@ OLD, NEW = MadeArm("old", 0.35), MadeArm("new", 0.03)
 
 
 def plain(text: object) -> str:
-    """Remove the escapes from Markdown."""
+    """Return Markdown without escapes."""
     return re.sub(r"\\(.)", r"\1", str(text)).replace("\u2060", "")
 
 

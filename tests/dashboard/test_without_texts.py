@@ -1,6 +1,4 @@
-"""Tests a store that is served without content. Metrics, SQL, pages and files for viewers contain no text of
-logs.
-"""
+"""Tests a store that is served without content. Metrics, SQL, pages and files must contain no log content."""
 
 # ruff: noqa: S608 - the SQL is our own
 
@@ -51,7 +49,7 @@ HIDDEN = {
 
 @pytest.fixture(scope="module")
 def generation(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a store file that has a test word in every text column of every table."""
+    """Return a store file that has a marker word in every text column of the database."""
     path = publish(tmp_path_factory.mktemp("masked") / "store", small_tables())
     with duckdb.connect(str(path)) as connection:
         for table, column in connection.execute(
@@ -128,7 +126,9 @@ def test_sql_cannot_name_the_tables_behind_the_views(connection: duckdb.DuckDBPy
 
 @pytest.mark.thorough
 def test_statistics_tell_no_text(connection: duckdb.DuckDBPyConnection) -> None:
-    """Statistics of a column would reveal its values. Some of these columns are hidden only in some rows."""
+    """DuckDB's statistics of a column would reveal values. Some of these columns are hidden only in some
+    rows.
+    """
     query = "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
     for table, column in connection.execute(f"{query} AND database_name <> '{ALIAS}'").fetchall():
         sql = f'SELECT DISTINCT stats("{column}") FROM "{table}"'

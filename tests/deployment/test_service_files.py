@@ -1,6 +1,4 @@
-"""Tests that service managers read the paths of callgauge.toml unchanged, even if they contain special
-characters.
-"""
+"""Tests that service managers receive the paths of callgauge.toml unchanged, even with special characters."""
 
 from __future__ import annotations
 
@@ -59,7 +57,7 @@ def nightly_of(installation: Installation) -> list[str]:
 
 
 def read_unit(text: str) -> dict[str, list[str]]:
-    """Return the settings of a systemd unit with all their values. Fail if the unit has a continued line."""
+    """Return the settings of a systemd unit with all values. Fail if a line is continued on the next line."""
     values: dict[str, list[str]] = {}
     for line in text.splitlines():
         assert not line.endswith("\\")
@@ -70,9 +68,7 @@ def read_unit(text: str) -> dict[str, list[str]]:
 
 
 def split_as_systemd_does(value: str) -> list[str]:
-    """Split a command or a list of paths as systemd does. This handles quotes, backslashes and then
-    specifiers.
-    """
+    """Split a command or a list of paths as systemd does, with quotes, backslashes and specifiers."""
     if variables := value.startswith(":"):
         value = value[1:]
     words = shlex.split(value)
@@ -123,14 +119,14 @@ def test_systemd_does_not_hide_what_the_service_reads(folder: str, home: str, pr
 
 
 def run_as_cron_does(line: str) -> list[str]:
-    """Return the words that a shell gets from a crontab line. cron itself first replaces each % sign."""
+    """Return the words that a shell gets from a crontab line, after cron has replaced each % sign."""
     command = line.split(None, 5)[5].rstrip("\n")
     assert not re.search(r"(?<!\\)%", command)
     return run_words(command.replace("\\%", "%"))
 
 
 def run_words(command: str) -> list[str]:
-    """Return the arguments that a program gets if a shell runs this command."""
+    """Return the arguments that a program gets if a shell executes this command."""
     listed = re.sub(r"(^|exec )(?=/opt/)", r"\1printf '%s\\0' ", command, count=1)
     assert listed != command
     listed = listed.replace("exec printf", "printf")

@@ -1,4 +1,4 @@
-"""Tests that a document contains its figures, needs no other file, and escapes text from logs."""
+"""Tests that a document contains all figures, needs no other file, and escapes log content."""
 
 from __future__ import annotations
 
@@ -66,8 +66,6 @@ ALLOWED = {
 
 
 class _Page(HTMLParser):
-    """The elements, links and texts of a page."""
-
     def __init__(self, page: str) -> None:
         super().__init__()
         self.tags: set[str] = set()

@@ -1,4 +1,4 @@
-"""Tests logs of runs that have not ended yet."""
+"""Tests logs of agents that have not finished yet."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_stop_without_a_turn_is_passed_over() -> None:
 
 
 def swe_agent_replies(*steps: tuple[str, str]) -> list[str | None]:
-    """Return the texts of the replies in a run. The steps of the run have these responses and actions."""
+    """Return the content of the replies in a log whose steps have these responses and actions."""
     trajectory = [{"response": response, "action": action, "observation": ""} for response, action in steps]
     value: dict[str, Any] = {"trajectory": trajectory, "history": [], "info": {"exit_status": "exit_format"}}
     record = Record(WHERE, value, json.dumps(value).encode(), 0)

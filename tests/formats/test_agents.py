@@ -1,4 +1,4 @@
-"""Tests the logs of agents."""
+"""Tests agents' logs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from tests.formats.test_cases import LOGS, about, case_name, events_of, plain, r
 
 
 def case(name: str, stem: str) -> list[dict[str, Any]]:
-    """Return the objects in a case file in JSON Lines."""
     path = CASES / "formats" / name / f"{stem}.jsonl"
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 

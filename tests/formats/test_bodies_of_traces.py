@@ -1,4 +1,4 @@
-"""Tests that the bodies and attributes of traces are read in the formats of every API and framework."""
+"""Tests that requests and responses in traces are read in the formats of every API and framework."""
 
 from __future__ import annotations
 

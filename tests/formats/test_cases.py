@@ -41,7 +41,7 @@ def lines_of(path: Path) -> list[Line | Rejected]:
 
 
 def records_of(path: Path, name: str | None = None) -> list[Record | Rejected]:
-    """Return the records of the logs at a path. The records are decoded for the format with this name."""
+    """Return the records of the logs at a file path, decoded for the format with this name."""
     decode = line_decoder(formats()[name]) if name else decode_object
     records: list[Record | Rejected] = []
     for log_file in find_named(path):
@@ -61,14 +61,13 @@ def skimmed_records_of(name: str, data: bytes) -> list[Record | Rejected]:
 
 
 def record_of(name: str, value: Any, line: int) -> Record | Rejected:
-    """Return one object as the record of a line. The record is decoded for the format with this name."""
+    """Return one object as the record of a line, decoded for the format with this name."""
     data, where = json.dumps(value, default=_in_base64).encode(), LogLine(line, line * 10)
     decoded = line_decoder(formats()[name])(Line(where, data))
     return decoded if isinstance(decoded, Rejected) else Record(where, decoded, data, where.offset)
 
 
 def _in_base64(value: bytes) -> dict[str, str]:
-    """Return bytes as base64. Recorders use base64 to store bytes in JSON."""
     return {"base64_string": base64.b64encode(value).decode()}
 
 
@@ -85,7 +84,7 @@ def events_of(name: str, path: Path) -> list[Event | Rejected]:
 
 
 def plain(event: Event | Rejected) -> dict[str, Any]:
-    """Return an event as in a case file. It has the kind, the line, and all values that differ from the
+    """Return an event in the form of a case file: the kind, the line, and all values that differ from the
     default.
     """
     shown: dict[str, Any] = {"event": type(event).__name__, "line": event.where.line}
@@ -117,7 +116,9 @@ def test_a_log_becomes_these_events(path: Path, accept: bool) -> None:
 
 
 def is_skimmed(path: Path) -> bool:
-    """Return whether the log is in lines, and its format has a `skim` function to decode a line faster."""
+    """Return True if the log consists of lines, and the format has a `skim` function, which decodes a line
+    faster.
+    """
     if line_skimmer(formats()[path.parent.name]) is None:
         return False
     return detect_container(path.read_bytes()) is Container.LINES

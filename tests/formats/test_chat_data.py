@@ -1,4 +1,4 @@
-"""Tests chat transcripts. A load tries this format last, for JSON messages that no other format reads."""
+"""Tests chat transcripts, the format for JSON messages that no other format reads."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_two_files_of_one_conversation_are_one_session(tmp_path: Path) -> None:
 
 
 def test_a_line_that_has_the_id_of_another_is_no_part_of_it(tmp_path: Path) -> None:
-    """In logs of evaluations, several answers to one question have the same id."""
+    """In evaluation logs, several answers to one question have the same id."""
     other = {"role": "assistant", "content": "Rainy."}
     _, store = loaded(tmp_path, *[{"id": 7, "messages": [USER, reply]} for reply in (ANSWER, other)])
     assert ask(store, "SELECT count(*) FROM sessions") == [(2,)]

@@ -14,7 +14,7 @@ from ingest.store.generations import published_generation
 
 
 def write_trial(folder: Path, arm: str, task: str, repeat: int, *, passed: bool) -> None:
-    """Write the log of one trial. It has a session with one turn, and the result of the check."""
+    """Write the log of one trial: a session with one turn, and the result of the check."""
     name = f"{arm}-{task}-{repeat}"
     trial = {"run": "r1", "arm": arm, "repeat": repeat}
     start = {"model": arm, "task": task, "trial": trial, "probe": {"ok": True, "id": f"probe-{arm}"}}

@@ -1,4 +1,4 @@
-"""Tests that each line gives events or is rejected, whatever its fields contain."""
+"""Tests that any line gives events or is rejected."""
 
 from __future__ import annotations
 
@@ -52,7 +52,6 @@ STRANGE: st.SearchStrategy[Any] = st.sampled_from(
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the path of every value in a record."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
         yield (*path, key)

@@ -1,4 +1,4 @@
-"""Tests which ids are globally unique, and which provider an address belongs to."""
+"""Tests which ids are globally unique, and which provider a URL belongs to."""
 
 from __future__ import annotations
 

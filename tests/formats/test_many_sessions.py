@@ -1,4 +1,4 @@
-"""Tests that a session gives the same events if its file also has many other open sessions."""
+"""Tests that a session gives the same events whether or not the file has many other open sessions."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_texts_that_wait_are_not_held_in_memory() -> None:
 
 
 class Counted:
-    """A session that counts its records. With a large `depth`, it is nested too deeply for the file."""
+    """A session that counts its records. With a large `depth`, it is nested too deeply to be packed."""
 
     def __init__(self, depth: int = 0) -> None:
         self.weight = 1_000_000_000

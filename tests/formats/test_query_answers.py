@@ -1,5 +1,5 @@
-"""Tests files of benchmark answers. A file is rejected as an answer key only if many of its lines are key
-lines.
+"""Tests files of benchmark answers. A file is rejected as an answer key only if many lines look like an
+answer key.
 """
 
 from __future__ import annotations

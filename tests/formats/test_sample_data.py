@@ -1,4 +1,4 @@
-"""Tests that the sample data matches its README, and contains what the demo needs."""
+"""Tests that the sample data matches the README and contains what the demo needs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Tests that everything about the published session log agrees: the page, the schema, the sample and the
-reader.
-"""
+"""Tests that the page, the schema, the sample and the reader of the published session log agree."""
 
 from __future__ import annotations
 
@@ -61,7 +59,9 @@ def columns_of(item: dict[str, Any]) -> str:
 
 
 def leaves(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield (path, schema) of each field that is not an object."""
+    """Yield each field of a JSON Schema that is not an object, as (path of the field, schema of the
+    field).
+    """
     for name, stated in schema.get("properties", {}).items():
         item = resolved(stated)
         inner = item["items"] if item.get("type") == "array" else item
@@ -72,7 +72,7 @@ def leaves(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[s
 
 
 def fields_part() -> str:
-    """Return the part of the page that is generated from the schema."""
+    """Return the section of the page that is generated from the schema."""
     head = "| field | type | meaning | kept in |\n|---|---|---|---|"
     parts = ["### Every event\n", head, *field_rows(SCHEMA)]
     for event, meta in SCHEMA["$defs"].items():

@@ -1,4 +1,6 @@
-"""Tests that the deltas of a stream are joined correctly, and that stored bodies give the sent objects."""
+"""Tests that the deltas of a stream are joined correctly, and that stored response bodies give the original
+objects.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ SENT = st.lists(TEXTS, min_size=1, max_size=4)
 
 
 def pieces(text: str, cuts: list[int]) -> list[str]:
-    """Return the text in parts, as servers send them. Some parts are empty."""
+    """Return the string in pieces, as servers send it. Some pieces are empty."""
     ends = sorted(cut % (len(text) + 1) for cut in cuts)
     return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
 

@@ -1,6 +1,4 @@
-"""Tests the names of tasks. Trials of one task share a name. Tasks of different benchmarks never share a
-name.
-"""
+"""Tests the names of tasks. Trials of one task share a name, but tasks of different benchmarks never do."""
 
 from __future__ import annotations
 

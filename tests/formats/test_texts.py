@@ -1,4 +1,4 @@
-"""Tests how texts in logs are classified."""
+"""Tests how strings in logs are classified."""
 
 from __future__ import annotations
 

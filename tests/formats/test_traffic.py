@@ -1,4 +1,4 @@
-"""Tests requests that repeat their conversation. Each call and each result must count exactly once."""
+"""Tests recorded requests that repeat the conversation. Each call and each result must count exactly once."""
 
 from __future__ import annotations
 
@@ -321,8 +321,8 @@ def told(number: int, turn: int) -> str:
 def test_interleaved_conversations_are_each_told_once(
     order: list[int], same: bool, unique: bool, fails: set[int], between: int
 ) -> None:
-    """Six conversations are mixed in any order. Some of them start with the same words, and some have the
-    same call ids.
+    """Six conversations are mixed in any order. Some start with the same words, and some have the same call
+    ids.
     """
     log = Log()
     histories = [[user("list" if same else f"list {number}")] for number in range(6)]

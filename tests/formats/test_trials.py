@@ -85,7 +85,7 @@ def test_bash_blocks_are_found_as_the_agents_pattern_finds_them() -> None:
 
 
 def test_documents_that_begin_alike_are_told_apart(tmp_path: Path) -> None:
-    """Both arrays begin with the same line `[`, so this line cannot identify an array. Each session is named
+    """Both JSON arrays begin with the same line `[`, which cannot identify an array. So each session is named
     after its file.
     """
     attempt = '[\n {"task_id": %d, "reward": 1.0, "info": {}, "traj": [], "trial": 0}\n]\n'

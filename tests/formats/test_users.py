@@ -1,4 +1,4 @@
-"""Tests that a log's user is stored. `callgauge forget --user` needs the user's name."""
+"""Tests that the user named in a log is stored, because `callgauge forget --user` needs the name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Runs fuzz targets: `python -m tests.fuzz [TARGET…] --seconds N`. Exit code 1 means that a target failed.
+"""Executes fuzz targets: `python -m tests.fuzz [TARGET…] --seconds N`. Exit code 1 means that a target
+failed.
 
 The targets share the time equally.
 """
@@ -40,7 +41,7 @@ def main() -> int:
 
 
 def ran(name: str, seconds: float, seed: int, way: tuple[str, float]) -> bool:
-    """Run one target in its own process. A hang or a crash of Python can then be detected."""
+    """Execute one target in its own process, so that a hang or a crash of Python is detected."""
     option, share = way
     command = [
         sys.executable,

@@ -1,4 +1,4 @@
-"""Turns bytes into choices of numbers, list members and texts. The same bytes always give the same choices.
+"""Turns bytes into choices of numbers, list members and strings. The same bytes always give the same choices.
 
 A fuzzer changes the bytes to get other choices. When all bytes are used, the first option is chosen.
 """
@@ -12,7 +12,7 @@ Item = TypeVar("Item")
 
 
 class Choices:
-    """Makes choices from the given bytes. The bytes are used in their order."""
+    """Makes choices from the given bytes in order."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -20,7 +20,6 @@ class Choices:
 
     @property
     def left(self) -> int:
-        """Return the number of unused bytes."""
         return max(0, len(self.data) - self.position)
 
     def below(self, limit: int) -> int:
@@ -34,7 +33,6 @@ class Choices:
         return items[self.below(len(items))]
 
     def rest(self) -> bytes:
-        """Return all remaining bytes."""
         piece = self.data[self.position :]
         self.position = len(self.data)
         return piece

@@ -1,7 +1,7 @@
-"""Finds the first reason why arguments do not fit the JSON Schema of their definition, with `jsonschema`.
+"""Finds the first reason why arguments do not fit the JSON Schema of a tool definition, with `jsonschema`.
 
-This validator shares no code with the parser. The parser is more tolerant than JSON Schema, so the schema is
-first relaxed. Undeclared fields are allowed, and `oneOf` is read as `anyOf`.
+`jsonschema` shares no code with the parser. The parser is more tolerant, so the schema is relaxed first:
+undeclared fields are allowed, and `oneOf` counts as `anyOf`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def misfit(schema: Mapping[str, Any], arguments: dict[str, Any]) -> str | None:
 
 
 def relaxed(schema: Any) -> Any:
-    """Return the schema, changed to the more tolerant rules of the parser."""
+    """Return the schema changed to the parser's more tolerant rules."""
     if isinstance(schema, list):
         return [relaxed(part) for part in schema]
     if not isinstance(schema, Mapping):

@@ -1,7 +1,7 @@
-"""Adds one defect to a text, as models and transports do.
+"""Adds one defect to a string, as models and transports do.
 
 Each corruption is one function. `Choices` selects the position and the character. A defect may destroy the
-intended value, so tests check only rules that hold for any text.
+intended value, so tests check only rules that apply to any string.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _at(text: str, choices: Choices) -> int:
 
 
 def _place_of(text: str, signs: str, choices: Choices) -> int | None:
-    """Return the position of one of these characters. Return None if the text contains none of them."""
+    """Return the position of one of these characters. Return None if the string contains none of them."""
     places = [at for at, sign in enumerate(text) if sign in signs]
     return choices.one_of(places) if places else None
 

@@ -1,7 +1,7 @@
-"""Runs one target for some seconds, and saves an input for each distinct failure.
+"""Executes one target for some seconds, and saves an input for each distinct failure.
 
 With atheris, code coverage in `lenient` and in the gateway guides the inputs. Without atheris, the inputs are
-random and have a seed. The run continues after a failure. Failures with the same message at the same line
+random and have a seed. A failure does not stop the target. Failures with the same message at the same line
 count once. `python -m tests.fuzz` starts this module in its own process.
 """
 
@@ -24,7 +24,7 @@ _LENGTHS = (4, 10, 20, 40, 80, 200, 800)
 
 
 class Collector:
-    """Runs a target, and keeps the first input for each distinct failure."""
+    """Executes a target, and keeps the first input for each distinct failure."""
 
     def __init__(self, name: str, target: Callable[[bytes], None]) -> None:
         self.name = name
@@ -53,7 +53,6 @@ class Collector:
 
 
 def at_random(collector: Collector, seconds: float, seed: int) -> None:
-    """Run the target with random bytes of several lengths."""
     chosen, end = random.Random(seed), time.monotonic() + seconds
     while time.monotonic() < end:
         collector(chosen.randbytes(chosen.choice(_LENGTHS)))
@@ -61,10 +60,7 @@ def at_random(collector: Collector, seconds: float, seed: int) -> None:
 
 
 def under_atheris(collector: Collector, seconds: float, seed: int) -> None:
-    """Run the target under atheris, which guides the inputs by coverage. The saved inputs run first.
-
-    This function never returns.
-    """
+    """Execute the target under atheris, with the saved inputs first. Never returns."""
     import atheris
 
     corpus = CORPUS / collector.name

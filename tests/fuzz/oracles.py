@@ -1,6 +1,6 @@
-"""Finds corrupted texts for which three other JSON repairers agree, but our parser differs.
+"""Finds corrupted inputs for which three other JSON repairers agree, but our parser differs.
 
-The other three may be wrong, so each text is only a possible bug. `intended` is True if the three return the
+The three others may be wrong, so each input is only a possible bug. `intended` is True if they return the
 original value. The three packages are installed by hand in a separate environment, see tests/fuzz/README.md.
 """
 
@@ -30,9 +30,7 @@ _NAMES = ("path", "content", "limit", "tags", "filters", "city", "query")
 
 
 class Disagreement(NamedTuple):
-    """A text with different results. `silent` is True if our result has no diagnostic about an error or a
-    loss.
-    """
+    """An input with different results. `silent` is True if our parser reports neither an error nor a loss."""
 
     corruption: str
     text: str
@@ -51,7 +49,6 @@ def readers() -> list[Callable[[str], Any]]:
 
 
 def value(choices: Choices, depth: int = 0) -> Any:
-    """Return a random object that looks like the arguments of a tool."""
     result: dict[str, Any] = {}
     for _ in range(1 + choices.below(3)):
         kind = choices.below(6)
@@ -69,7 +66,7 @@ def _too_slow(*_: object) -> None:
 
 
 def read_by(reader: Callable[[str], Any], text: str) -> Any:
-    """Return the result of a parser. Return `_UNREAD` if the parser fails or needs more than one second."""
+    """Return the result of a parser. Return `_UNREAD` if the parser fails or takes more than one second."""
     signal.setitimer(signal.ITIMER_REAL, 1)
     try:
         return reader(text)
@@ -80,7 +77,6 @@ def read_by(reader: Callable[[str], Any], text: str) -> Any:
 
 
 def compared(readers: list[Callable[[str], Any]], choices: Choices) -> Disagreement | None:
-    """Parse one corrupted text with all parsers."""
     intended = value(choices)
     name = choices.one_of(tuple(CORRUPTIONS))
     text = CORRUPTIONS[name](json_text(choices, intended), choices)
@@ -112,7 +108,7 @@ def main() -> int:
 
 
 def show(disagreements: list[Disagreement], each: int) -> None:
-    """Print the shortest text of each kind, with the most likely bugs first."""
+    """Print the shortest input of each kind, with the most likely bugs first."""
     shown: Counter[tuple[bool, bool, str]] = Counter()
     for disagreement in sorted(
         disagreements, key=lambda d: (not d.intended, not d.silent, d.corruption, len(d.text))

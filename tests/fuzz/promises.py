@@ -1,7 +1,6 @@
-"""Checks every general rule about the parser's result for a text and an optional definition.
+"""Checks every general rule about the parser's result for any input, with or without a tool definition.
 
-The rules hold for any input. Property tests and fuzz targets use them. A broken rule raises AssertionError
-with the name of the rule.
+A broken rule raises AssertionError with the name of the rule.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ _DECODES = {
 
 
 def read(raw: str | bytes, tool: ToolDefinition | None = None) -> ToolCallRequest:
-    """Return the result of `parse_arguments`, after checking every rule that needs only one run."""
+    """Return the result of `parse_arguments`, after checking the rules about a single result."""
     request = _in_time(lambda text: parse_arguments(text, tool), raw)
     check_request(request, raw)
     check_fit(request, tool)
@@ -71,7 +70,7 @@ def read(raw: str | bytes, tool: ToolDefinition | None = None) -> ToolCallReques
 
 
 def _in_time(read: Callable[[Any], Result], text: str | bytes) -> Result:
-    """Return the result of `read`. Check that the time grows linearly with the length of the text."""
+    """Return the result of `read`. Check that the time grows linearly with the length of the input."""
     result, seconds = _timed(read, text)
     assert len(text) > GUARDED or seconds < MAX_SECONDS, f"quick: took {seconds:.1f} s for {len(text)}"
     # The text is parsed again, because compilation and garbage collection slow only the first run.
@@ -93,7 +92,7 @@ def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = F
     """Check the rules about a result.
 
     In some dialects, each parameter is written separately, and the parser builds `raw` from the parameters.
-    Then `built` is True, and the result does not contain the repairs of this step.
+    Then `built` is True, and the result does not contain the repairs made while `raw` was built.
     """
     assert type(request.raw_arguments) is type(raw), "the raw text survives: another type"
     assert request.raw_arguments == raw, "the raw text survives: another text"
@@ -112,7 +111,9 @@ def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = F
 
 
 def _check_places(request: ToolCallRequest, text: str, *, built: bool) -> None:
-    """Check that each span is within the raw text, and that `found` is the text of the span."""
+    """Check that each span is within the raw arguments, and that `found` equals the characters in
+    the span.
+    """
     decoded = built
     for diagnostic in request.diagnostics:
         decoded |= diagnostic.code in _DECODES
@@ -132,9 +133,7 @@ def _check_places(request: ToolCallRequest, text: str, *, built: bool) -> None:
 
 
 def _check_stages(request: ToolCallRequest) -> None:
-    """Check that repairs of the text come before conversions of values. Repairs of text within a value are an
-    exception.
-    """
+    """Check that syntax repairs come before conversions of values, except for repairs within a value."""
     values = False
     for diagnostic in request.diagnostics:
         if diagnostic.code in _DECODES and diagnostic.stage is Stage.COERCE:
@@ -162,9 +161,7 @@ def _check_outcome(request: ToolCallRequest) -> None:
 
 
 def _check_policies(request: ToolCallRequest) -> None:
-    """Check that a policy accepts everything that a stricter policy accepts. The diagnostics must be the
-    same.
-    """
+    """Check that a policy accepts everything that a stricter policy accepts, with the same diagnostics."""
     accepted = [request.accepted_under(policy) for policy in (Policy.STRICT, Policy.SAFE, Policy.LENIENT)]
     assert accepted == sorted(accepted), f"policies are nested: {accepted}"
     for policy in Policy:
@@ -173,7 +170,7 @@ def _check_policies(request: ToolCallRequest) -> None:
 
 
 def _check_strict_first(request: ToolCallRequest, raw: str | bytes) -> None:
-    """Check that a valid JSON object is never repaired, and that any other text gets a diagnostic."""
+    """Check that a valid JSON object is never repaired, and that any other input gets a diagnostic."""
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
@@ -217,14 +214,13 @@ def check_again(request: ToolCallRequest, tool: ToolDefinition | None = None) ->
 
 
 def check_alike(request: ToolCallRequest, other: ToolCallRequest) -> None:
-    """Check that two results for the same text are equal."""
     assert request.diagnostics == other.diagnostics, "the same text gives the same diagnostics"
     assert same(request.arguments, other.arguments), "the same text gives the same arguments"
     assert same(dict(request.rejected), dict(other.rejected)), "the same text gives the same rejections"
 
 
 def read_calls(text: str, catalog: ToolCatalog | None = None) -> Sequence[TextCall]:
-    """Return the result of `extract_tool_calls`, after checking the rules about this result."""
+    """Return the result of `extract_tool_calls`, after checking the rules about it."""
     calls = _in_time(lambda part: extract_tool_calls(part, catalog), text)
     reached = 0
     for call in calls:
@@ -246,5 +242,4 @@ def same(value: Any, other: Any) -> bool:
 
 
 def written(value: Any) -> str:
-    """Return a result as JSON text."""
     return json.dumps(value, ensure_ascii=False)

@@ -1,7 +1,7 @@
-"""Fuzzes the readers of the four APIs. Damaged answers are made from bytes.
+"""Fuzzes the readers of the four APIs with damaged responses, which are made from bytes.
 
-A reader returns a reply or raises one of its two errors. A second read must do the same. The API must be able
-to write the reply into a conversation history.
+A reader must return a reply or raise one of its two errors, and must do the same when called again. The API
+must be able to write the reply into a conversation history.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FIELDS = (
 
 
 def replies(data: bytes) -> None:
-    """Test one API. The reader gets the events of a stream and the body of a complete answer."""
+    """Test one API with the events of a stream, and with the body of a complete response."""
     choices = Choices(data)
     wire = WIRES[choices.one_of(tuple(WIRES))]
     events, body = _answer(choices, wire.name)
@@ -85,7 +85,6 @@ def _damage(choices: Choices, events: list[Any]) -> None:
 
 
 def _spoil(choices: Choices, value: Any) -> None:
-    """Change one field at any depth of a JSON value."""
     inner = [value]
     for part in inner:
         children = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
@@ -100,7 +99,7 @@ def _spoil(choices: Choices, value: Any) -> None:
 
 
 def _read(wire: Wire, answer: Sequence[str] | bytes) -> Reply | None:
-    """Return the reply. Return None if the reader rejects the answer. Check that a second read gives the
+    """Return the reply. Return None if the reader rejects the response. Check that a second call gives the
     same.
     """
     answers = [_read_once(wire, answer) for _ in range(2)]

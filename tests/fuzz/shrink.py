@@ -1,4 +1,4 @@
-"""Shortens a text while a condition stays true. Delta debugging removes smaller and smaller parts."""
+"""Shortens a string while a condition stays true, by delta debugging."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ Text = TypeVar("Text", str, bytes)
 
 
 def shrunk(text: Text, still: Callable[[Text], bool], tries: int = 3_000) -> Text:
-    """Return a text from which no part can be removed. `tries` is the maximum number of calls of `still`."""
+    """Return a shorter string for which `still` is true. `tries` is the maximum number of calls of
+    `still`.
+    """
     size = len(text) // 2
     while size and tries > 0:
         at = 0

@@ -1,8 +1,7 @@
 """Contains the fuzz targets: one per entry point of the parser, and one for the APIs of the gateway.
 
-Each target makes an input from bytes, runs the code, and checks all rules. A broken rule raises
-AssertionError. An exception of the parser is raised, too. Both have a note that contains the input. Tests
-call the targets with seeded bytes and need no fuzzer.
+Each target makes an input from bytes, executes the code, and checks all rules. A broken rule raises
+AssertionError. The exceptions have a note that contains the input.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ Target = Callable[[bytes], None]
 
 
 def arguments(data: bytes) -> None:
-    """Parse raw arguments (text or bytes). The definition is one of the fixed definitions, or is missing."""
+    """Parse raw arguments (a string or bytes) with one of the fixed definitions, or without a definition."""
     choices = Choices(data)
     tool = choices.one_of(CHOICES)
     raw = raw_arguments(choices)
@@ -36,7 +35,7 @@ def arguments(data: bytes) -> None:
 
 
 def calls(data: bytes) -> None:
-    """Search a model's text for calls. The list of offered tools is optional."""
+    """Search a model's reply for tool calls, with or without a list of offered tools."""
     choices = Choices(data)
     catalog = choices.one_of((None, CATALOG))
     text = text_with_calls(choices)
@@ -48,7 +47,9 @@ def calls(data: bytes) -> None:
 
 
 def definitions(data: bytes) -> None:
-    """Read any JSON as a declaration of tools. If it is valid, use the tools, and write them again."""
+    """Read any JSON as a declaration of tools. If it is valid, use the tools, and write the declaration
+    again.
+    """
     choices = Choices(data)
     declared = _declaration(choices)
     raw = json.dumps(json_object(choices))
@@ -61,7 +62,7 @@ def definitions(data: bytes) -> None:
 
 
 def _loaded(declared: Any) -> Iterable[ToolDefinition]:
-    """Return the tools of a declaration. Return no tools if the declaration is rejected with a sentence."""
+    """Return the tools of a declaration. Return no tools if the declaration is rejected with a message."""
     try:
         return ToolCatalog.load(declared)
     except ToolDefinitionError as refused:
@@ -98,8 +99,8 @@ _WORDS: tuple[Any, ...] = (
 
 
 def _declaration(choices: Choices) -> Any:
-    """Return any JSON value, a declaration of typical keywords, or a valid schema in which one part is
-    replaced.
+    """Return any JSON value, a declaration made of typical keywords, or a valid schema with one replaced
+    value.
     """
     kind = choices.below(4)
     if kind == 0:

@@ -1,6 +1,6 @@
-"""Generates texts like those of models.
+"""Generates strings like those of models.
 
-The texts are built from punctuation of JSON, and from delimiters of the dialects in which models write calls.
+The strings consist of JSON punctuation, and of delimiters from the dialects in which models write tool calls.
 """
 
 from __future__ import annotations
@@ -66,7 +66,6 @@ def json_object(choices: Choices, depth: int = 0) -> dict[str, Any]:
 
 
 def json_text(choices: Choices, value: Any) -> str:
-    """Return the value as JSON, in one of the usual formats."""
     options: dict[str, Any] = choices.one_of(
         ({"ensure_ascii": False}, {"indent": 2, "ensure_ascii": False}, {"separators": (",", ":")})
     )
@@ -74,7 +73,6 @@ def json_text(choices: Choices, value: Any) -> str:
 
 
 def corrupted(choices: Choices, text: str, most: int = 4) -> str:
-    """Return the text after several corruptions."""
     names = tuple(CORRUPTIONS)
     for _ in range(choices.below(most) + 1):
         text = CORRUPTIONS[choices.one_of(names)](text, choices)[:100_000]
@@ -89,7 +87,9 @@ def tokens_in_a_row(choices: Choices, tokens: tuple[str, ...] = TOKENS) -> str:
 
 
 def repetition(choices: Choices, tokens: tuple[str, ...] = TOKENS) -> str:
-    """Return a text that is repeated up to about 60,000 characters. Such texts reveal non-linear time."""
+    """Return a string that repeats a pattern up to about 60,000 characters. Such strings reveal non-linear
+    time.
+    """
     size = choices.one_of((500, 5_000, 60_000))
     head, unit, tail = (
         "".join(choices.one_of(tokens) for _ in range(choices.below(most) + least))
@@ -99,7 +99,6 @@ def repetition(choices: Choices, tokens: tuple[str, ...] = TOKENS) -> str:
 
 
 def raw_arguments(choices: Choices) -> str | bytes:
-    """Return raw arguments of a random kind."""
     kind = choices.below(8)
     if kind == 0:
         return choices.rest()
@@ -116,7 +115,6 @@ def raw_arguments(choices: Choices) -> str | bytes:
 
 
 def text_with_calls(choices: Choices) -> str:
-    """Return a model's text. The text may contain calls."""
     tokens = (*CALL_TOKENS, *TOKENS)
     kind = choices.below(4)
     if kind == 0:

@@ -1,4 +1,4 @@
-"""Contains the sample tool `memory.search`, which searches a small memory for words."""
+"""Contains the sample tool `memory.search`, which searches stored passages for words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_PASSAGES = 20
 
 
 def memory_search(passages: Sequence[str]) -> Tool:
-    """Return a tool that finds the passages which contain most of the given words."""
+    """Return a tool that finds the passages with most of the given words."""
 
     @tool(name="memory.search", description="Find passages of the memory that hold the words of a query.")
     def search(

@@ -1,4 +1,4 @@
-"""Runs the programs in docs/gateway.md unchanged."""
+"""Executes the programs in docs/gateway.md unchanged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def model(request: Asked) -> Emitted:
 
 
 def run_example(number: int, folder: Path, url: str, changes: tuple[tuple[str, str], ...] = ()) -> str:
-    """Run an example of the page with a scripted model. Return the output of the example."""
+    """Execute an example of the page with a scripted model. Return the output of the example."""
     examples = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     text = examples[number]
     for old, new in (("http://127.0.0.1:8080/v1", url), *changes):

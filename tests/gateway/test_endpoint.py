@@ -1,4 +1,4 @@
-"""Tests one request to a model."""
+"""Tests an endpoint with single requests to a model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REQUEST = ChatRequest("m", (ChatMessage("user", "Find it."),), (TOOL,))
 
 
 def replies(*emitted: Emitted) -> Any:
-    """Return a scripted model that gives these answers in their order. Then it repeats the last answer."""
+    """Return a scripted model that gives these replies in order, and then repeats the last reply."""
     waiting: Iterator[Emitted] = iter(emitted)
     last = emitted[-1]
     return lambda _asked: next(waiting, last)

@@ -1,4 +1,4 @@
-"""Tests one conversation with a real model server on this machine. Without a server, the test is skipped."""
+"""Tests one conversation with a real model server on this machine, if there is one."""
 
 from __future__ import annotations
 

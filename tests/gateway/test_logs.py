@@ -58,7 +58,7 @@ TIMES = 3  # sessions of each kind of arguments
 
 
 def spoiling(raw: str, *, as_text: bool) -> Brain:
-    """Return a model that sends this call first. After an error it sends a valid call, and then an answer."""
+    """Return a model that sends this call first, a valid call after an error, and then an answer."""
     sent = 0
 
     def brain(request: Asked) -> Emitted:

@@ -1,7 +1,7 @@
 """Tests ten kinds of models with each of the four APIs. The faults have scripted rates, and the store must
 count them exactly.
 
-A seed determines what a model does in each task, so the counts are known in advance.
+A seed determines what a model does in each task.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def draw(kind: str, task: int) -> random.Random:
 
 
 def draw_fault(kind: str, task: int, rate: float) -> str:
-    """Return the fault of a task's first call. With probability `rate`, this is one of four faults."""
+    """Return the fault of a task's first tool call: with probability `rate` one of four faults, else none."""
     dice = draw(kind, task)
     return dice.choice([name for name in FAULTS if name != "clean"]) if dice.random() < rate else "clean"
 
@@ -67,9 +67,9 @@ def is_hit(kind: str, task: int, rate: float) -> bool:
 class Kind:
     """A kind of model.
 
-    `first` is the first reply to a task. If `runs` is false for its call, a valid call follows. The answer is
-    last. `counts` are the expected counts of a task's calls in the store. `refuses` (the server rejects
-    tools) and `network` (the answer fails) act before all replies.
+    `first` is the first reply to a task. If `runs` is false, the call in this reply is not executed, and a
+    valid call follows. The answer is last. `counts` are the expected counts of a task's calls in the store.
+    `refuses` means that the server rejects tools. `network` means that the response fails.
     """
 
     first: Callable[[str, int], Emitted]
@@ -86,7 +86,9 @@ def one_call(fault: str) -> Emitted:
 
 
 def count_fault(fault: str) -> Counts:
-    """Count a first call with this fault. If the tool did not run, also count the valid call that follows."""
+    """Count a first call with this fault. If the call was not executed, also count the valid call that
+    follows.
+    """
     _, outcome, layer = FAULTS[fault]
     return Counter([(outcome, layer)]) + (Counter() if layer is None else CLEAN)
 
@@ -129,8 +131,8 @@ def fails_in(task: int) -> bool:
 
 
 def count_bad_among(wire: str, _task: int) -> Counts:
-    """Count the three calls of a reply: a valid call, a cut call that loses data, and a call of an unknown
-    tool.
+    """Count the three calls of a reply: a valid call, a truncated call that loses data, and a call of an
+    unknown tool.
     """
     if wire == "gemini":  # if one call of a reply is malformed, Gemini's API drops all calls of the reply
         return Counter([("repaired", "syntax")]) + CLEAN
@@ -138,7 +140,7 @@ def count_bad_among(wire: str, _task: int) -> Counts:
 
 
 def seen_on(wire: str, kind: Kind, counts: Counts) -> Counts:
-    """Return the outcomes that can be measured. Gemini sends decoded objects, so clean syntax cannot be
+    """Return the outcomes that can be measured. Gemini sends decoded objects, so the syntax cannot be
     measured.
     """
     visible: Counts = Counter()
@@ -209,7 +211,7 @@ ARMS = [(wire, name) for wire in WIRES for name in KINDS]
 
 @dataclass
 class Model:
-    """The scripted model of one variant. It remembers its replies in each task."""
+    """The scripted model of one variant. Remembers its replies in each task."""
 
     wire: str
     kind: Kind
@@ -280,7 +282,6 @@ async def hold_session(
 def matrix(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[dict[tuple[str, str], Held], duckdb.DuckDBPyConnection]:
-    """Return all variants, and a store that contains their logs."""
     folder, store = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("stores") / "store"
 
     async def hold_all() -> dict[tuple[str, str], Held]:

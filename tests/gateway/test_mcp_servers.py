@@ -1,4 +1,4 @@
-"""Tests MCP servers as tools."""
+"""Tests the use of MCP servers' tools in the gateway."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def raw_server(kind: str, **options: Any) -> McpServer:
 
 
 def with_tools(asking: Callable[[list[Tool]], Awaitable[Any]], *servers: McpServer, **options: Any) -> Any:
-    """Open the servers, and run a coroutine that gets their tools. Return the result of the coroutine."""
+    """Open the servers, call a coroutine function with their tools, and return its result."""
 
     async def inside() -> Any:
         async with open_mcp_servers(servers, **options) as tools:
@@ -69,7 +69,7 @@ def call(server: McpServer, name: str, raw: str) -> ToolResult:
 
 
 def orders_program() -> Any:
-    """Return a server made with the SDK."""
+    """Return an MCP server made with the SDK."""
     program = mcp_server.MCPServer("orders", log_level="CRITICAL")
 
     def search_orders(customer: str, limit: int = 10) -> str:
@@ -129,7 +129,7 @@ def test_a_command_is_started_and_ended(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 @contextmanager
 def served_over_http(app: Any) -> Iterator[tuple[str, list[dict[str, str]]]]:
-    """Serve an application on a port. Yield its address, and the headers of each request."""
+    """Serve an application on a port. Yield the address, and the headers of each request."""
     uvicorn = pytest.importorskip("uvicorn")
     headers: list[dict[str, str]] = []
 

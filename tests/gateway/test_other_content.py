@@ -1,4 +1,6 @@
-"""Tests images, audio and files. The server gets them unchanged, but the session log has only their sizes."""
+"""Tests images, audio and files. The model's server gets them unchanged, but the session log has only their
+sizes.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the probe. Each answer shows a property of the server. If no server answers, no property is known."""
+"""Tests the probe, which finds out properties of a model's server."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def test_an_answer_that_is_cut_before_a_call_is_unknown() -> None:
 
 
 class SlowEndpoint(BrainEndpoint):
-    """An endpoint that stops answering after some requests."""
+    """An endpoint that stops responding after some requests."""
 
     fast = 0
 

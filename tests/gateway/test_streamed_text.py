@@ -1,4 +1,4 @@
-"""Tests the text of a reply that a program gets while the reply is streamed."""
+"""Tests the pieces of a reply that a program gets while the reply is streamed."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def search_orders(customer: str) -> str:
 
 
 def collect(endpoint: Endpoint, request: ChatRequest = REQUEST) -> tuple[str, list[TextPiece]]:
-    """Send one request. Return the complete text of the reply, and its pieces."""
+    """Send one request. Return the complete content of the reply, and its pieces."""
     pieces: list[TextPiece] = []
     reply = ask_with(endpoint, lambda opened: opened.ask(request, pieces.append))
     return reply.text, pieces
 
 
 class _SlowStream(httpx2.AsyncByteStream):
-    """Sends the events of an answer one at a time. `sent` contains the events that were sent."""
+    """Sends the events of a response one at a time. `sent` contains the events that were sent."""
 
     def __init__(self, content: bytes, sent: list[str]) -> None:
         self.content, self.sent = content, sent
@@ -151,7 +151,6 @@ def _converse(folder: Path, on_text: Any) -> tuple[Turn, BrainEndpoint]:
 
 
 def _read_log(folder: Path) -> list[Any]:
-    """Return the events of the session log without their times."""
     events = [json.loads(line) for line in (folder / "s.jsonl").read_text(encoding="utf-8").splitlines()]
     for event in events:
         event.pop("ts")

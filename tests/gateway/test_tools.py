@@ -1,4 +1,4 @@
-"""Tests how tools run: the checks before the function is called, and the result that the model gets."""
+"""Tests the execution of tools: the checks before the function is called, and the result for the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests whole turns."""
+"""Tests complete turns."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def converse(
 
 
 def script(*emitted: Emitted) -> Brain:
-    """Return a scripted model that gives these answers in their order. Then it repeats the last answer."""
+    """Return a scripted model that gives these replies in order, and then repeats the last reply."""
     waiting = list(emitted)
     return lambda _asked: waiting.pop(0) if len(waiting) > 1 else waiting[0]
 
@@ -370,7 +370,7 @@ def test_without_tools_no_text_is_a_call_and_nothing_is_probed() -> None:
 
 
 def probed_brain(request: Asked) -> Emitted:
-    """Answer a probe with a call, and a user with text."""
+    """Answer a probe with a tool call, and a user with text."""
     if "Report" in request.user:
         return Emitted(calls=[("report_number", '{"number": 7}')])
     return DONE

@@ -20,7 +20,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def call_path_in(root: Path) -> str:
-    """Return the calls and modules of the parser below `root` that run for one call with one coercion."""
+    """Return the number of functions and modules of the parser below `root` that one call with one coercion
+    uses.
+    """
     run = subprocess.run(
         [sys.executable, "-P", "-c", MEASURED_CALL.format(root=str(root))], capture_output=True, text=True
     )
@@ -32,7 +34,7 @@ def measure_tree(root: Path) -> dict[str, str]:
 
 
 def list_findings(folder: str) -> None:
-    """Print the names that a person should change, by folder: unclear names, and names without a verb."""
+    """Print the names that should be changed, by folder: unclear names, and names without a verb."""
     modules = [module for module in read_modules(ROOT) if module.path.startswith(folder)]
     for one, other in mutual_imports(modules):
         print(f"both ways: {one} and {other}")

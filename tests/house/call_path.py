@@ -1,4 +1,4 @@
-"""Counts the Python functions that run when the arguments of one call are parsed.
+"""Counts the Python functions that are called while the arguments of one tool call are parsed.
 
 python tests/house/call_path.py ['{"limit": "10"}']
 """
@@ -30,9 +30,9 @@ MEASURED_CALL = (
 def list_calls(
     raw: str | bytes = '{"limit": "10"}', tool: ToolDefinition | None = LIMIT_TOOL
 ) -> list[tuple[str, str]]:
-    """Return the module and the name of each function of lenient that runs, in the order of calls.
+    """Return the module and the name of each function of lenient that is called, in order.
 
-    Another text is parsed first, so that compiling the definition does not count. Comprehensions and
+    Other arguments are parsed first, so that compiling the tool definition does not count. Comprehensions and
     generators count as functions.
     """
     parse_arguments('{"warm": "up"}', tool)
@@ -55,7 +55,9 @@ def list_calls(
 def count_calls(
     raw: str | bytes = '{"limit": "10"}', tool: ToolDefinition | None = LIMIT_TOOL
 ) -> tuple[int, int]:
-    """Return the number of functions that run, and the number of modules that define these functions."""
+    """Return the number of functions that are called, and the number of modules that define these
+    functions.
+    """
     calls = list_calls(raw, tool)
     return len(calls), len({module for module, _ in calls})
 

@@ -27,16 +27,14 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class SourceModule:
-    """One module. It has a path relative to the root, and a text."""
+    """One module: the path relative to the root, and the source text."""
 
     path: str
     text: str
 
     @cached_property
     def tree(self) -> ast.Module:
-        """Return the syntax tree. The module is parsed only when needed, because each test process imports
-        this file.
-        """
+        """Return the syntax tree. The module is parsed when the tree is first needed."""
         return ast.parse(self.text)
 
     @property
@@ -69,7 +67,7 @@ def imported_names(module: SourceModule) -> Iterator[str]:
 
 
 def mutual_imports(modules: list[SourceModule]) -> list[tuple[str, str]]:
-    """Return the pairs of folders whose modules import each other."""
+    """Return the pairs of folders that import each other."""
     by_name = {module.name: module for module in modules}
     arrows = set()
     for module in modules:
@@ -91,14 +89,15 @@ def functions(modules: list[SourceModule]) -> list[FunctionNode]:
 
 
 def class_names(modules: list[SourceModule]) -> Counter[str]:
-    """Return how many top-level classes have each name."""
     return Counter(
         node.name for module in modules for node in module.tree.body if isinstance(node, ast.ClassDef)
     )
 
 
 def crowded_folders(modules: list[SourceModule], most: int = 15) -> dict[str, int]:
-    """Return the number of modules of each folder that has more than `most`. `__init__.py` does not count."""
+    """Return the number of modules of each folder with more than `most` modules. `__init__.py` does not
+    count.
+    """
     sizes = Counter(module.folder for module in modules if not module.path.endswith("__init__.py"))
     return {folder: n for folder, n in sizes.items() if n > most and folder not in LONG_FOLDERS}
 
@@ -111,7 +110,7 @@ def repeated_filter_clauses(root: Path) -> int:
 
 
 def measure_house(root: Path) -> dict[str, str]:
-    """Return the name and the value of each measurement as text."""
+    """Return the name of each measurement, and the value as a string."""
     modules = read_modules(root)
     names = [function.name for function in functions(modules)]
     lengths = sorted(module.text.count("\n") for module in modules)

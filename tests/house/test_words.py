@@ -1,6 +1,6 @@
 """Tests that texts for users contain no banned words.
 
-The standard is active sentences with common terms. `BANNED` maps each pattern to a replacement.
+`BANNED` maps each pattern to a replacement.
 """
 
 from __future__ import annotations
@@ -70,12 +70,11 @@ _DOCUMENTS = (
 
 
 def find_banned(text: str) -> list[str]:
-    """Return the banned words of a prose text."""
     return [match[0] for match in _PATTERN.finditer(ALLOWED.sub("", text))]
 
 
 def read_prose(document: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a Markdown file with their numbers. Code, link targets and HTML are removed."""
+    """Yield the lines of a Markdown file with their line numbers. Code, link targets and HTML are removed."""
     is_code = False
     for number, line in enumerate(document.read_text(encoding="utf-8").splitlines(), 1):
         if line.lstrip().startswith("```"):
@@ -112,7 +111,7 @@ def _is_prose(text: str) -> bool:
 
 
 def list_hits(place: str) -> list[str]:
-    """Return the banned words with their lines. `path` is a file, or a folder of modules and documents."""
+    """Return the banned words with line numbers. `place` is a file, or a folder of modules and documents."""
     path = ROOT / place
     files = [path] if path.is_file() else sorted([*path.rglob("*.py"), *path.rglob("*.md")])
     hits = []

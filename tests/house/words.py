@@ -1,4 +1,4 @@
-"""Defines the words by which `./dev house` judges function names. The lists are next to this module."""
+"""Defines the words by which `./dev house` judges function names. The word lists are next to this module."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Provides a folder with Callgauge's entry points. Also provides a store in which a model got worse on two
-days.
-"""
+"""Provides a folder with Callgauge's entry points, and a store in which a model got worse on two days."""
 
 from __future__ import annotations
 

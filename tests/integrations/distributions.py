@@ -1,4 +1,4 @@
-"""Installs packages in their own folder, and runs programs with them. Reads examples from
+"""Installs packages in their own folder and executes programs with them. Reads examples from
 docs/integrations.md.
 """
 
@@ -44,13 +44,13 @@ def install_distribution(
 
 
 def install_callgauge(site: Path) -> None:
-    """Install the entry points in pyproject.toml, because a checkout does not install them."""
+    """Install the entry points in pyproject.toml, which a checkout does not install."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     install_distribution(site, "callgauge", project["entry-points"])
 
 
 def run_python(site: Path, cwd: Path, *words: object) -> subprocess.CompletedProcess[str]:
-    """Run Python in a new process that can import the checkout and the packages in `site`."""
+    """Start Python in a new process that can import the checkout and the packages in `site`."""
     environment = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}", "COLUMNS": "200"}
     for name in [name for name in environment if name.startswith(("PYTEST_", "CALLGAUGE_"))]:
         del environment[name]

@@ -26,7 +26,7 @@ HOSTILE = 'x"; touch pwned; $(touch pwned) `touch pwned` ${{ github.token }}\n::
 
 @dataclass(frozen=True, slots=True)
 class ActionRun:
-    """One run of the action. `code` is the exit code of the step that failed, or 0 if no step failed."""
+    """The result of the action. `code` is the exit code of the step that failed, or 0 if no step failed."""
 
     code: int
     outputs: dict[str, str]
@@ -35,8 +35,8 @@ class ActionRun:
 
 
 def run_action(folder: Path, stubs: Mapping[str, str] | None = None, **inputs: str) -> ActionRun:
-    """Run the steps in `folder` as a GitHub runner does. Expressions are replaced by inputs, and each step
-    starts bash.
+    """Execute the steps in `folder` as a GitHub runner does. Expressions are replaced by inputs, and each
+    step starts bash.
     """
     programs = folder / "programs"
     programs.mkdir(exist_ok=True)

@@ -19,7 +19,7 @@ BAD = {"name": "search", "parameters": {"type": "object", "properties": {"q": {"
 
 
 def run_hook(site: Path, cwd: Path, *files: str) -> subprocess.CompletedProcess[str]:
-    """Run the hook as pre-commit does. The command is the entry, then the arguments, then the files."""
+    """Start the hook as pre-commit does: the command is the entry, the arguments, and the files."""
     program, *words = HOOK["entry"].split()
     assert program == "callgauge"
     return run_python(site, cwd, "-m", program, *words, *HOOK["args"], *files)

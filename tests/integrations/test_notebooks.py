@@ -1,4 +1,4 @@
-"""Tests stores as data frames."""
+"""Tests the functions that return a store's data as data frames."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ ALL = {"days": "all"}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a store with turns, retries and hostile names."""
     folder = tmp_path_factory.mktemp("small") / "store"
     publish(folder, small_tables())
     return folder

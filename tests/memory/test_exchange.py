@@ -20,7 +20,7 @@ from tests.memory.test_remembered import FIGURES, HOSTILE
 
 @pytest.fixture
 def full(tmp_path: Path) -> MemoryFile:
-    """Return a memory with a record of every kind. All texts of the records are hostile."""
+    """Return a memory with a record of every kind. All strings in the records are hostile."""
     (tmp_path / "full").mkdir()
     memory = TeamMemory(tmp_path / "full")
     file = memory.file

@@ -35,7 +35,7 @@ def read(file: MemoryFile) -> TeamRecords:
 
 
 def test_a_memory_of_version_1_is_brought_up_to_date_and_keeps_all(tmp_path: Path) -> None:
-    """The file comes from the last Callgauge release that wrote memory files of version 1."""
+    """The last Callgauge release that wrote memory files of version 1 made this file."""
     shutil.copy(Path(__file__).with_name("version_1.sqlite"), tmp_path / FILE)
     records = TeamMemory(tmp_path).read()
     (seen,) = records.acknowledgements.values()

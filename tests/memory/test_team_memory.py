@@ -1,4 +1,4 @@
-"""Tests the file of decisions and notes, which survives crashes and is shared by processes."""
+"""Tests the file of decisions and notes, which survives crashes and which several processes use."""
 
 from __future__ import annotations
 

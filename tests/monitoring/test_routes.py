@@ -1,4 +1,4 @@
-"""Tests the routes for monitoring programs."""
+"""Tests `/healthz` and `/metrics`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """`./dev mutate FILE [TESTS...]` makes small mistakes in a module, and lists those that no test notices.
 
-Each mistake is made in a copy of the checkout (one copy per core), so the checkout never changes. `TESTS_OF`
-contains the default tests of each module. Thorough tests do not run. `--most N` chooses N random mistakes.
-`--seed S` changes the choice.
+Each mistake is made in a copy of the checkout (one copy per core). `TESTS_OF` contains the default tests of
+each module. Thorough tests are skipped. `--most N` chooses N random mistakes. `--seed S` changes the choice.
 """
 
 from __future__ import annotations
@@ -64,7 +63,9 @@ def copy_checkout(folder: Path) -> Path:
 
 
 def passes(copy: Path, tests: list[str]) -> bool:
-    """Run the tests in a copy. Return False if a test fails, or if the tests do not end in time."""
+    """Execute the tests in a copy of the checkout. Return False if a test fails, or if the tests take too
+    long.
+    """
     command = [sys.executable, "-m", "pytest", "-x", "-q", *tests]
     environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     try:

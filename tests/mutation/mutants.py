@@ -18,7 +18,7 @@ ANNOTATED = (ast.AnnAssign, ast.arg, ast.FunctionDef, ast.AsyncFunctionDef)
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One change of the source. `text` replaces the bytes from `start` to `end`."""
+    """One change of the source text. `text` replaces the bytes from `start` to `end`."""
 
     line: int
     start: int
@@ -31,7 +31,6 @@ class Mutant:
 
 
 def find_mutants(source: bytes) -> list[Mutant]:
-    """Return every mutant of a module, in the order of the source."""
     tree = ast.parse(source)
     lines = source.splitlines(keepends=True)
     starts = [0]
@@ -50,7 +49,7 @@ def find_mutants(source: bytes) -> list[Mutant]:
 
 
 def _annotations(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the type annotations of a node. Tests cannot notice a change of an annotation."""
+    """Yield the type annotations of a node. Tests cannot notice changes of annotations."""
     if isinstance(node, ANNOTATED):
         for part in (getattr(node, "annotation", None), getattr(node, "returns", None)):
             if part is not None:

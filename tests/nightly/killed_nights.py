@@ -1,8 +1,8 @@
-"""Runs a nightly job that SIGKILL ends repeatedly. Run it as a module: FOLDER STEP….
+"""Executes a nightly job that SIGKILL ends repeatedly. Run it as a module: FOLDER STEP….
 
-FOLDER contains a callgauge.toml and its logs. For each STEP, a nightly run starts, and is killed at this
-step. The last run is not killed. Each run prints one JSON line with the records of the run and the state of
-the store. The processes are forked after all imports, because starting Python would take most of the time.
+FOLDER contains a callgauge.toml and logs. For each STEP, a nightly run starts, and is killed at this step.
+The last nightly run is not killed. Each nightly run prints one JSON line with the recorded steps and the
+state of the store.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs nightly runs in this process, and reads their results."""
+"""Executes nightly runs in this process, and reads their results."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ def do_night(
 
 
 def list_outcomes(store: Path) -> dict[str, Any]:
-    """Return the outcome of each step of the newest nightly run, and how often the step began."""
+    """Return the outcome of each step of the newest nightly run, and how often the step was started."""
     return {step.step: (step.outcome, step.told["tries"]) for step in NightRecords(store).list_steps(1)}

@@ -1,4 +1,4 @@
-"""Tests a nightly run and its load."""
+"""Tests the load step of a nightly run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(autouse=True)
 def loads_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limit the nightly run to the load. The other steps are slow, and `test_whole_nights` tests them."""
+    """Limit the nightly run to the load, because the other steps are slow."""
     monkeypatch.setattr(nightly_run, "NIGHT_STEPS", {"load": run_load})
 
 

@@ -1,4 +1,4 @@
-"""Tests stored reports. A report quotes logs, so it is deleted together with the quoted texts."""
+"""Tests that retention deletes stored reports, which quote logs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write_reports(store: Path, *nights: date) -> Path:
 
 
 def test_reports_of_days_before_the_limit_go_and_nothing_else(tmp_path: Path) -> None:
-    """The report of the limit's day is about the day before. So this report is deleted, too."""
+    """The limit is 10 November. The report of this day is about 9 November, so it is deleted, too."""
     nights = [date(2026, 11, day) for day in (8, 9, 10, 11)]
     folder = write_reports(tmp_path, *nights)
     strangers = ["20261101.html", "2026-11-01.html.bak", "2026-11-01.txt", "2026-13-01.json", "index.html"]

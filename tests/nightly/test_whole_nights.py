@@ -1,4 +1,6 @@
-"""Tests whole nightly runs. A killed run must end with the same result as a run that was not killed."""
+"""Tests complete nightly runs. A killed nightly run, when continued, must give the same result as an
+undisturbed one.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,7 @@ def kill_night(folder: Path, *steps: str) -> list[dict[str, Any]]:
 
 @pytest.mark.thorough
 def test_a_night_that_was_killed_goes_on_to_the_same_end(tmp_path: Path) -> None:
-    """The run is killed at each of its records in turn, and when a load publishes."""
+    """The nightly run is killed at each record that it writes, and when a load publishes."""
     of_load = ["load begins", "load begun", "switch", "load ends"]
     of_others = [f"{step} {when}" for step in list(NIGHT_STEPS)[1:] for when in ("begins", "begun", "ends")]
     *between, after = kill_night(tmp_path / "killed", *of_load, "load ended", *of_others)

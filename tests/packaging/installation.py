@@ -1,7 +1,6 @@
 """Makes environments with the built wheels, like those of a user without a checkout.
 
-A new environment uses the dependencies of the environment that runs the tests. That environment finds the
-checkout through a `.pth` file. The new environment ignores this file.
+A new environment uses the dependencies in the tests' environment, but cannot import the checkout.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class Installation:
     def run(
         self, program: str, *words: object, cwd: Path, stdin: str | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program of the environment in `cwd`. Environment variables that point to the checkout are
+        """Start a program of the environment in `cwd`. Environment variables that point to the checkout are
         removed.
         """
         return subprocess.run(
@@ -61,12 +60,12 @@ def clean_environment() -> dict[str, str]:
 
 
 def build_wheel(project: Path, folder: Path) -> Path:
-    """Build the wheel of the project into `folder`. The build back end is the one in the lock file."""
+    """Build the wheel of the project into `folder`, with the locked build back end."""
     return build_distribution(project, folder, "wheel")
 
 
 def build_distribution(project: Path, folder: Path, target: str) -> Path:
-    """Build a `target` (wheel or sdist) into `folder`. The build back end is the one in the lock file."""
+    """Build a `target` (wheel or sdist) into `folder`, with the locked build back end."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)]
     subprocess.run(command, cwd=project, check=True, capture_output=True)
     (distribution,) = folder.glob("*.whl" if target == "wheel" else "*.tar.gz")
@@ -74,7 +73,7 @@ def build_distribution(project: Path, folder: Path, target: str) -> Path:
 
 
 def make_environment(folder: Path, packages: Path) -> Installation:
-    """Make an environment that can import the packages in `packages`, but no other package."""
+    """Make an environment that can import only the packages in `packages`."""
     venv.create(folder, with_pip=False, symlinks=os.name != "nt")
     variables = {"base": str(folder), "platbase": str(folder)}
     site_packages = Path(sysconfig.get_path("purelib", vars=variables))
@@ -83,7 +82,7 @@ def make_environment(folder: Path, packages: Path) -> Installation:
 
 
 def installed_callgauge(tmp_path_factory: pytest.TempPathFactory) -> Installation:
-    """Return the environment in which callgauge's wheel is installed. All test processes share it."""
+    """Return the environment with callgauge's wheel, which all test processes share."""
     shared = tmp_path_factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
         shared = shared.parent

@@ -1,4 +1,4 @@
-"""Tests messages about a missing extra."""
+"""Tests the error messages for a missing extra."""
 
 from __future__ import annotations
 

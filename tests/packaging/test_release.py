@@ -1,4 +1,4 @@
-"""Tests the files for a package index: two packages, whose READMEs do not need the repository."""
+"""Tests the two packages for a package index. Their READMEs must not need the repository."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ RELEASES = {CALLGAUGE: ("callgauge", CALLGAUGE_VERSION), LENIENT: ("callgauge-le
 def metadata(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> email.message.Message:
-    """Return the metadata of a wheel. The wheel is built from the source distribution, as `python -m build`
-    does.
+    """Return the metadata of a wheel that is built from the source distribution, as `python -m
+    build` does.
     """
     folder = tmp_path_factory.mktemp("release")
     source = build_distribution(request.param, folder, "sdist")

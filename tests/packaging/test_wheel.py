@@ -49,7 +49,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installation:
 
 @pytest.fixture
 def only_orjson(tmp_path: Path) -> Path:
-    """Return a folder of packages that contains only orjson."""
+    """Return a folder of packages in which only orjson can be imported."""
     shutil.copytree(Path(orjson.__file__).parent, tmp_path / "packages" / "orjson")
     return tmp_path / "packages"
 

@@ -1,6 +1,6 @@
-"""Adds lossless defects to the text of a value, and returns the codes that the parser must report.
+"""Adds lossless defects to the JSON of a value, and returns the codes that the parser must report.
 
-The text is built from the tokens of its JSON, so a defect is always between tokens and never in a string.
+A defect is always between two JSON tokens, never in a string.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CLOSERS = ("}", "]")
 
 
 class Broken(NamedTuple):
-    """A broken text and the codes of its defects. There are no codes if the text has no position for the
+    """Broken JSON and the codes of the defects. There are no codes if the JSON has no position for the
     defect.
     """
 
@@ -123,7 +123,6 @@ REVERSIBLE: Mapping[str, Callable[[Any, Choices], Broken]] = {
 
 
 def in_python(value: Any) -> Broken:
-    """Write the value as Python prints it."""
     text = repr(value)
     codes = {"single_quotes"} if "'" in text else set()
     words = {part for part in parts(value) if part in ("true", "false", "null")}

@@ -1,5 +1,5 @@
 """Defines Hypothesis strategies for JSON values, tool definitions, values that fit a definition, and
-corrupted texts.
+corrupted JSON.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ THOROUGH = os.environ.get("PROPERTIES") == "thorough"
 
 
 def examples(number: int) -> settings:
-    """Return the settings of one property. Ordinary runs draw only half of `number` examples."""
+    """Return the settings of one property test. Ordinary tests draw only half of `number` examples."""
     if THOROUGH:
         number *= 100
     elif "ALL_TIERS" not in os.environ:
@@ -66,7 +66,7 @@ any_text = st.text(max_size=80) | tokens
 
 @st.composite
 def corrupted(draw: st.DrawFn, raw: st.SearchStrategy[str]) -> str:
-    """Draw a text with one to four defects."""
+    """Draw a string with one to four defects."""
     text = draw(raw)
     for name in draw(st.lists(st.sampled_from(list(CORRUPTIONS)), min_size=1, max_size=4)):
         text = CORRUPTIONS[name](text, Choices(draw(st.binary(min_size=4, max_size=4))))[:100_000]

@@ -186,7 +186,6 @@ def test_a_call_in_a_text_without_one_is_wrong() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Return a folder with two groups of broken texts. The verdict on each text is known."""
     tool = {"name": "count", "description": "Counts.", "input_schema": NUMBER.schema}
     texts = {
         "quotes": [

@@ -1,4 +1,6 @@
-"""Tests the mutants of calls that lost characters between two members, and the verdicts on these mutants."""
+"""Tests mutants of tool calls in which characters between two members are lost, and the verdicts on these
+mutants.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ CALL = {"path": "a.py", "content": "x = 1"}
 
 
 def loss(text: str) -> Mutant:
-    """Draw mutants of one call until a mutant has this text. Return this mutant."""
+    """Draw mutants of one tool call until the mutant's arguments equal this string. Return the mutant."""
     random = Random(1)
     for _ in range(20000):
         made = lose(WRITE, CALL, random)

@@ -1,4 +1,4 @@
-"""Tests that few functions run when a call is parsed."""
+"""Tests that parsing a tool call needs few function calls."""
 
 from __future__ import annotations
 

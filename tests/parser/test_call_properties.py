@@ -1,4 +1,4 @@
-"""Tests properties that the search for calls must have for any text."""
+"""Tests properties of the search for tool calls in any reply."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Tests the search for calls in a text. Calls of each dialect are found, and other text is no call.
+"""Tests the search for tool calls in a model's reply. Calls of each dialect are found, and nothing else.
 
-The time grows linearly with the length of the text.
+The time grows linearly with the length of the reply.
 """
 
 from __future__ import annotations
@@ -65,12 +65,16 @@ arguments = st.fixed_dictionaries(
 
 
 def plain(value: Any) -> str:
-    """Return the text of a parameter between two tags. A string is unchanged, and any other value is JSON."""
+    """Return the content between the two tags of a parameter. A string is unchanged, and any other value is
+    JSON.
+    """
     return value if isinstance(value, str) else written(value)
 
 
 def tagged(before: str, after: str, parameter: str) -> Callable[[Arguments], str]:
-    """Return a writer for a dialect with tags. `parameter` is a template with `{key}` and `{value}`."""
+    """Return a function that writes calls in a dialect with tags. `parameter` is a template with `{key}` and
+    `{value}`.
+    """
 
     def write(sent: Arguments) -> str:
         parts = (parameter.replace("{key}", key).replace("{value}", plain(sent[key])) for key in sent)
@@ -80,7 +84,7 @@ def tagged(before: str, after: str, parameter: str) -> Callable[[Arguments], str
 
 
 def around(before: str, after: str) -> Callable[[Arguments], str]:
-    """Return a writer for a dialect. The dialect has the JSON arguments between two texts."""
+    """Return a function that writes calls in a dialect that puts JSON arguments between two fixed strings."""
     return lambda sent: before + written(sent) + after
 
 
@@ -284,7 +288,7 @@ UNITS = (
 
 @contextmanager
 def counted() -> Iterator[list[int]]:
-    """Count the Python and C functions that are called during the block."""
+    """Count the Python and C functions that are called in the `with` block."""
     count = [0]
 
     def step(_frame: FrameType, event: str, _argument: Any) -> None:
@@ -312,8 +316,8 @@ def test_twice_the_text_takes_no_more_than_about_twice_the_steps(unit: str) -> N
 
 
 def test_no_pattern_repeats_what_it_may_give_back() -> None:
-    """A repetition in a pattern must be possessive, or end at a fixed character. Otherwise, it could cause
-    backtracking.
+    """A repetition in a regular expression must be possessive, or end at a fixed character. Otherwise, it
+    could cause backtracking.
     """
     import lenient.calls
 

@@ -1,4 +1,4 @@
-"""Tests that every code is declared, explained, shown by a working example, and used in a case."""
+"""Tests that every diagnostic code is declared, explained, shown by a working example, and used in a case."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ CASE_FILES = sorted((CASES / "lenient").glob("[!_]*.json"))
 
 
 def codes_in(value: Any) -> set[str]:
-    """Return every code in the diagnostics of a case file."""
     if isinstance(value, list):
         return set().union(*(codes_in(item) for item in value))
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Compares the parser with a second validator."""
+"""Compares the parser with a JSON Schema validator."""
 
 from __future__ import annotations
 

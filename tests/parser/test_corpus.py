@@ -1,4 +1,4 @@
-"""Tests that both accuracy corpora have the form that their README describes. No parser runs."""
+"""Tests that both accuracy corpora have the form that their README describes."""
 
 from __future__ import annotations
 

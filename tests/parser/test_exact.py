@@ -1,4 +1,4 @@
-"""Tests that the fast paths give exactly the same result as the full path."""
+"""Tests that the fast paths of the parser give exactly the same result as the full parser."""
 
 from __future__ import annotations
 
@@ -57,14 +57,13 @@ LONG_TEXT = 'def read(path):\n    return {"a": [1, 2]}\n' * 300
 
 
 def both(raw: str, tool: ToolDefinition | None) -> tuple[ToolCallRequest, ToolCallRequest]:
-    """Return the result with the fast paths, and the result without them."""
     with patch("lenient.arguments.parse._repair_plainly", return_value=None):
         long_way = parse_arguments(raw, tool)
     return parse_arguments(raw, tool), long_way
 
 
 def broken(text: str) -> list[str]:
-    """Return variants of the text. Each variant has one of the simple defects."""
+    """Return variants of a JSON string, each with one simple defect."""
     return [
         f"```json\n{text}\n```",
         f"\n```\n{text}```  ",
@@ -106,14 +105,14 @@ def test_an_object_within_prose_is_read_alike(
 
 
 class Writer:
-    """Writes a value as models do. The form of commas, quotes, literals and keys varies."""
+    """Writes a value as models do, with varied commas, quotes, literals and keys."""
 
     def __init__(self, chosen: random.Random, habits: int) -> None:
         self.chosen = chosen
         self.habits = habits
 
     def has(self, habit: int) -> bool:
-        """Return True if this text has the variation and a random choice applies it at this position."""
+        """Return True if this JSON has the variation and a random choice applies it at this position."""
         return bool(self.habits >> habit & 1) and self.chosen.random() < 0.6
 
     def write(self, value: Any) -> str:
@@ -206,7 +205,7 @@ def _read_any(text: str) -> dict[str, Any] | None:
 
 
 def _stay(_: object, position: int, *__: object) -> int:
-    """Return the position unchanged. The fast path then reads no member here."""
+    """Return the position unchanged, so that the fast path reads no member here."""
     return position
 
 
@@ -349,7 +348,7 @@ def test_quotes_that_are_passed_at_once_take_no_more_than_was_left() -> None:
 
 
 def converted_both_ways(raw: str, tool: ToolDefinition) -> tuple[ToolCallRequest, ToolCallRequest]:
-    """Return the result of the fast path, and the result of the full path."""
+    """Return the result of the fast path, and the result of the full parser."""
     with (
         patch("lenient.arguments.parse.convert_misfits", return_value=None),
         patch("lenient.coerce.validator._MAX_CHECKED_DEPTH", 0),

@@ -1,4 +1,4 @@
-"""Tests the fuzz targets with seeded bytes. `./dev fuzz` runs the targets longer, with a fuzzer."""
+"""Tests the fuzz targets with seeded bytes, without a fuzzer."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def findings(declared: Any) -> tuple[DefinitionFinding, ...]:
 
 
 def of_parameter(schema: Any, *, name: str = "value", required: bool = False) -> list[str]:
-    """Return the codes for a tool whose only problem can be one parameter with this schema."""
+    """Return the diagnostic codes for a tool definition with one parameter of this schema."""
     described = {"description": "What it is.", **schema} if isinstance(schema, dict) else schema
     parameters = {"type": "object", "properties": {name: described}, "additionalProperties": False}
     if required:
@@ -64,7 +64,7 @@ def test_every_code_is_emitted_by_a_check() -> None:
 
 
 def patched(target: Any, patch: Any) -> Any:
-    """Return a value after a merge patch (RFC 7396)."""
+    """Return a value after a JSON merge patch (RFC 7396)."""
     if not isinstance(patch, Mapping):
         return patch
     result = dict(target) if isinstance(target, Mapping) else {}

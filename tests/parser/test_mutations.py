@@ -1,4 +1,6 @@
-"""Tests calls with seeded defects. No text is silently read as another call, except for a few known texts."""
+"""Tests tool calls with seeded defects. Apart from a few known cases, no defect is silently read as another
+call.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ CALL: dict[str, Any] = {"filters": {"tags": ["red", "blue"], "range": {"min": 1}
 
 @cache
 def judged() -> list[JudgedMutant]:
-    """Judge a part of the mutants, with and without the definition. Any exception is an error."""
+    """Judge some of the mutants, with and without the definition. Any exception is an error."""
     made = []
     for kind, mutant in mutants(EACH):
         for defined in (False, True):

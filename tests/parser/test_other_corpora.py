@@ -1,4 +1,4 @@
-"""Tests that three corpora are complete: coercions, calls in text, and single defects."""
+"""Tests that three corpora are complete: coercions, calls in replies, and single defects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the results of the parser for single texts."""
+"""Tests the parser's results for single inputs."""
 
 from __future__ import annotations
 
@@ -346,7 +346,7 @@ def test_half_a_surrogate_pair_in_the_text_never_reaches_what_is_stored(raw: str
 
 
 def test_texts_within_texts_are_decoded_within_bounds() -> None:
-    """Without the limit, 5,000 characters took a minute. This text would have taken sixteen times as long."""
+    """Without the limit, 5,000 characters took a minute, and this input would take sixteen times as long."""
     raw = "\ufeff\ufeff" + '"a": \ufeff' * 2_800
     assert isinstance(parse_arguments(raw, CATALOG.get("tree")), ToolCallRequest)
 

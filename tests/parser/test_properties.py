@@ -1,4 +1,4 @@
-"""Tests properties of the parser for any text and definition. `tests.fuzz.promises` contains the rules."""
+"""Tests the rules in `tests.fuzz.promises` for any arguments and definition."""
 
 from __future__ import annotations
 

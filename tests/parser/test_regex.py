@@ -1,5 +1,5 @@
-"""Tests that patterns match equally on every Python version. Before 3.11.5, Python matched possessive groups
-wrongly.
+"""Tests that regular expressions match equally on every Python version. Before 3.11.5, Python matched
+possessive groups incorrectly.
 """
 
 from __future__ import annotations

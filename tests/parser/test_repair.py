@@ -27,8 +27,8 @@ OBJECTS: list[dict[str, Any]] = [
 
 
 def written(value: Any, *, key: str = '"{}": ', comma: str = ", ", end: str = "") -> str:
-    """Return the value as JSON. The arguments set the form of keys and commas, and the text before a closing
-    brace.
+    """Return the value as JSON. The arguments set the form of keys and commas, and the characters before a
+    closing brace.
     """
     if isinstance(value, dict):
         members = (key.format(name) + written(item, key=key, comma=comma) for name, item in value.items())
@@ -39,7 +39,7 @@ def written(value: Any, *, key: str = '"{}": ', comma: str = ", ", end: str = ""
 
 
 def first_key(value: dict[str, Any], form: str) -> str:
-    """Return the value as JSON. Its last key is written in this form."""
+    """Return the value as JSON whose last key is written in this form."""
     name = list(value)[-1]
     return written(value).replace(f'"{name}": ', form.format(name), 1)
 

@@ -97,8 +97,8 @@ def test_a_cut_text_gives_what_was_sent_of_it_marked_as_lossy_or_an_error(value:
 
 
 def _is_part(some: Any, whole: Any) -> bool:
-    """Return True if `whole` contains every value in `some`. In `some`, containers, texts and numbers may be
-    cut.
+    """Return True if `whole` contains every value in `some`. In `some`, containers, strings and numbers may
+    be cut.
     """
     if isinstance(some, dict) and isinstance(whole, dict):
         return all(name in whole and _is_part(inner, whole[name]) for name, inner in some.items())
@@ -113,5 +113,7 @@ def _is_part(some: Any, whole: Any) -> bool:
 
 
 def _ends_after_a_value(text: str) -> bool:
-    """Return True if the text ends after a string, a literal or a bracket. Such a cut cannot be noticed."""
+    """Return True if the JSON ends after a string, a literal or a bracket. The parser cannot notice such a
+    cut.
+    """
     return text.rstrip()[-1] in '"}]el'

@@ -1,4 +1,4 @@
-"""Tests that a definition stays the same if it is written in any format and then read again."""
+"""Tests that a tool definition stays the same when it is written in any format and then read again."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ SHAPES: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 def said(tool: ToolDefinition) -> list[Any]:
-    """Return the complete content of a definition. The definition may come from code or from a schema."""
+    """Return the complete content of a tool definition as plain data."""
     return [tool.name, tool.description] + [
         [p.name, p.kind, p.cardinality, p.required, p.description, p.enum, repr(p.example), repr(p.default)]
         for p in tool.parameters

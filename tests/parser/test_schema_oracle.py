@@ -1,4 +1,4 @@
-"""Compares the parser with jsonschema. The parser accepts what jsonschema accepts, and reports everything
+"""Compares the parser with jsonschema. The parser must accept what jsonschema accepts, and report everything
 else.
 """
 

@@ -1,4 +1,4 @@
-"""Tests that a text gives the same result with and without msgspec."""
+"""Tests that arguments give the same result with and without msgspec."""
 
 from __future__ import annotations
 
@@ -55,7 +55,6 @@ plain = st.recursive(
 
 @st.composite
 def fitting(draw: st.DrawFn, schema: dict[str, Any]) -> Any:
-    """Draw a value that fits the schema, or nearly fits it."""
     if "anyOf" in schema:
         return draw(fitting(draw(st.sampled_from(schema["anyOf"]))))
     if "enum" in schema:
@@ -80,7 +79,7 @@ def fitting(draw: st.DrawFn, schema: dict[str, Any]) -> Any:
 
 @st.composite
 def plain_calls(draw: st.DrawFn) -> tuple[ToolDefinition, Any]:
-    """Draw a definition of plain types. Also draw arguments that fit the definition, or nearly fit it."""
+    """Draw a tool definition of plain types, and arguments that fit or nearly fit the definition."""
     schema = {"type": "object", "properties": draw(st.dictionaries(names, plain, max_size=4))}
     required = draw(st.lists(names, max_size=1))
     tool = ToolDefinition.from_json_schema(name="tool", schema=schema | {"required": required})
@@ -163,7 +162,7 @@ def test_edges_of_json_are_read_alike(raw: str, odd: list[str]) -> None:
 
 
 def reader_of(schema: dict[str, Any]) -> str:
-    """Return the name of the function that reads the arguments of a definition."""
+    """Return the name of the function that decodes the arguments for a definition."""
     whole = {"type": "object", "properties": {"a": schema}}
     return compile_tool(ToolDefinition.from_json_schema(name="t", schema=whole)).read.__name__
 

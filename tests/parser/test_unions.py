@@ -15,7 +15,6 @@ NULLABLE = {"type": ["integer", "null"]}
 
 
 def compiled(*schemas: dict[str, Any]) -> list[Node]:
-    """Compile a tool with one parameter for each schema. Return the compiled schemas."""
     fields = {f"p{at}": schema for at, schema in enumerate(schemas)}
     tool = ToolDefinition.from_json_schema(name="t", schema={"type": "object", "properties": fields})
     root = compile_tool(tool).root

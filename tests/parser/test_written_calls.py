@@ -1,4 +1,4 @@
-"""Tests seeded calls in text."""
+"""Tests seeded tool calls in replies."""
 
 from __future__ import annotations
 

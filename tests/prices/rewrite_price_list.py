@@ -1,8 +1,7 @@
 """Rewrites callgauge/prices/prices.csv from the installed genai-prices (`./dev prices`).
 
-Callgauge does not depend on this library, because it adds four packages. The library also matches names by
-prefix, so a fine-tuned `gpt-4o-acme` would get the price of gpt-4o. The list contains full names, and
-`PriceList.match` compares whole names.
+Callgauge does not depend on genai-prices, which would add four packages. It also matches names by prefix, so
+a fine-tuned `gpt-4o-acme` would get the price of gpt-4o. `PriceList.match` compares whole names.
 """
 
 from __future__ import annotations
@@ -116,7 +115,6 @@ class Row(NamedTuple):
 
 
 def list_rows() -> list[Row]:
-    """Return the rows of the list, by model and day."""
     own = [Row(*fields) for fields in csv.reader(io.StringIO(OWN_ROWS))]
     named = {row.model for row in own}
     by_id = {provider.id: provider for provider in providers}
@@ -142,9 +140,7 @@ def _date_from_release(row: Row, released: Mapping[str, str]) -> Row:
 
 
 def _is_priced_without_day(name: str, rows: Mapping[str, list[Row]], own_names: set[str]) -> bool:
-    """Return whether the list has the same prices for `x` as for the name `x-2026-11-01`. A lookup then finds
-    `x`.
-    """
+    """For a name such as `x-2026-11-01`, return True if the list has the same prices for `x`."""
     bare = DAY_OF_VERSION.sub("", name)
     if bare == name or bare in own_names:
         return False
@@ -152,7 +148,6 @@ def _is_priced_without_day(name: str, rows: Mapping[str, list[Row]], own_names: 
 
 
 def _list_names(provider: Provider, model: ModelInfo) -> Iterator[str]:
-    """Yield the full names that logs use for a model."""
     if provider.id == "google" and not model.id.startswith("gem"):
         return  # Vertex AI also has models of other companies
     for name in dict.fromkeys((model.id, *_list_texts(model.match))):

@@ -1,4 +1,4 @@
-"""Contains invented values of every kind that redaction finds. Each value is in a text that labels it."""
+"""Contains invented values of every kind that redaction finds, each in a string that labels it."""
 
 from __future__ import annotations
 
@@ -181,7 +181,6 @@ PLANTED: Mapping[str, tuple[str, ...]] = {
 
 
 def split_marks(text: str) -> tuple[str, list[str]]:
-    """Return two things: the text without its marks, and the marked values."""
     parts = [part.split(">>") for part in text.split("<<")]
     return "".join("".join(part) for part in parts), [part[0] for part in parts[1:]]
 
@@ -207,7 +206,7 @@ def _spell_entities(text: str) -> str:
 
 
 def _break_value(text: str) -> str:
-    """Insert a line break into each marked value, as a terminal does. Cut the text after the last value."""
+    """Insert a line break into each marked value, as a terminal does. Cut the string after the last value."""
     parts = text.split("<<")
     for at, part in enumerate(parts[1:], 1):
         value, _, rest = part.partition(">>")

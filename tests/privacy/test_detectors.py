@@ -1,4 +1,4 @@
-"""Tests redaction. One line for each kind of value shows what is detected and what must stay."""
+"""Tests redaction with one line for each kind of value."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ HOSTILE = [
 
 
 def marked(text: str) -> tuple[str, str, int, int]:
-    """Return the text without its marks, the marked value, and the position of the value."""
+    """Return the string without its marks, the marked value, and the position of the value."""
     before, _, rest = text.partition("<<")
     value, _, after = rest.partition(">>")
     return before + value + after, value, len(before), len(before) + len(value)

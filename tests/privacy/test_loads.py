@@ -32,7 +32,7 @@ TOOL = {
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
-    """Return a folder of logs whose path contains a person's name. One session has secrets in every text."""
+    """Return a folder of logs whose path contains a person's name. One session has secrets in every field."""
     folder = tmp_path / "home" / "alice"
     folder.mkdir(parents=True)
     log = session("s1", raw=RAW).replace("You write code.", f"You are the assistant of {MAIL}.")
@@ -54,7 +54,7 @@ def bytes_of(store: Path) -> bytes:
 
 
 def everything(store: Path) -> str:
-    """Return all text of the published store file, uncompressed."""
+    """Return the content of the published store file, uncompressed."""
     tables = [name for (name,) in ask(store, "SELECT table_name FROM duckdb_tables()")]
     return repr([ask(store, f"SELECT * FROM {table}") for table in tables])  # noqa: S608 - our own tables
 

@@ -30,13 +30,13 @@ SAMPLE = 4_000
 
 
 def cases() -> list[dict[str, Any]]:
-    """Return the cases. Cases whose definition checks the format of values or names are left out."""
+    """Return the parser cases, without those whose tool definition checks the format of values or names."""
     every = (case for path in FILES for case in json.loads(path.read_text(encoding="utf-8")))
     return [case for case in every if "raw" in case and "attern" not in json.dumps(case.get("tool"))]
 
 
 def drawn() -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield random raw arguments of parser cases, with a secret in them. The seed is fixed."""
+    """Yield random raw arguments of parser cases, with a secret in them."""
     seeded, all_cases = random.Random(20), cases()
     for _ in range(SAMPLE):
         case, secret = seeded.choice(all_cases), seeded.choice(SECRETS)
@@ -59,7 +59,7 @@ def test_a_redacted_text_has_the_same_codes_at_the_same_places() -> None:
 
 
 def keeps_names(case: dict[str, Any], raw: str, new: str) -> bool:
-    """Return whether the text contains all declared names even after the secret was put into it."""
+    """Return True if the arguments contain all declared names even after the secret was inserted."""
     declared = definition(case)
     tools = [declared] if isinstance(declared, ToolDefinition) else declared or ()
     names = [parameter.name for tool in tools for parameter in tool.parameters]

@@ -1,4 +1,4 @@
-"""Tests that no planted value stays in the store, for any kind, position and format."""
+"""Tests that no invented secret stays in the store, for any kind, position and format."""
 
 from __future__ import annotations
 
@@ -28,16 +28,13 @@ TEXTS = [text for texts in PLANTED.values() for text in texts]
 
 
 def readings(text: str) -> Iterator[str]:
-    """Yield a text in each way in which readers may decode it. Each decoded text is yielded with and without
-    line breaks.
-    """
+    """Yield each decoding of a string that a reader may use, with and without line breaks."""
     for shown in (text, *(view.text for view in decode_layers(text))):
         yield shown
         yield re.sub(r"\n  ", "", shown)
 
 
 def find_seen(text: str, values: Iterable[str]) -> list[str]:
-    """Return the values that a reader of the text could see."""
     shown = "\0".join(readings(text))
     return [value for value in values if is_seen(value, shown)]
 
@@ -88,7 +85,7 @@ def test_broken_arguments_fail_at_the_same_places_and_decode_to_nothing_planted(
 
 
 def write_logs(folder: Path) -> list[str]:
-    """Write logs in several formats. Every planted text is at every position. Return all values."""
+    """Write logs in several formats, with every planted string at every position. Return all values."""
     spellings = cycle(spelling for spelling in SPELLINGS if "broken" not in spelling)
     lines: list[str] = []
     values: list[str] = []
@@ -113,7 +110,6 @@ def write_logs(folder: Path) -> list[str]:
 
 
 def spoken_session(name: str, text: str) -> str:
-    """Return a session in which all texts are equal."""
     raw = f'{{"note": {json.dumps(text)}, "limit": 3'
     log = session(name, turns=(2,), raw=raw)
     for phrase in ("You write code.", "question 1", "text of the file", "Done."):

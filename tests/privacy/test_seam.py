@@ -1,4 +1,4 @@
-"""Tests that every text of every event is redacted."""
+"""Tests that every string of every event is redacted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests that a labelled secret is found in prose, shells, configurations and tables. Ordinary words stay."""
+"""Tests that a labelled secret is found in prose, shells, configurations and tables, and that ordinary words
+stay.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Defines the programs that tests need in .real_software/. `./dev test --all` installs them once.
 
 `python -m tests.real_software.environment` installs programs that are missing or whose lock file changed. If
-an installer fails, its reason is written to a file. The tests that need the programs are then skipped with
-this reason.
+an installer fails, the tests that need its programs are skipped with the reason.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class InstallError(Exception):
 
 @dataclass(frozen=True)
 class Environment:
-    """A folder of installed programs. The folder is made again if a file in `files` has changed."""
+    """A folder of installed programs, which is made again if a file in `files` has changed."""
 
     name: str
     files: Sequence[str]
@@ -53,7 +52,7 @@ class Environment:
         return self._stamp.is_file() and self._stamp.read_text() == self._fingerprint()
 
     def why_missing(self) -> str | None:
-        """Return why the programs are not installed, or None if they are installed."""
+        """Return the reason why the programs are not installed, or None if they are installed."""
         if self.is_ready():
             return None
         if self._reason.is_file():
@@ -61,9 +60,7 @@ class Environment:
         return f"{self.path} is missing or old: ./dev test --all installs it"
 
     def make(self) -> None:
-        """Install the programs. If this fails, write the reason to a file. A killed installation starts
-        again.
-        """
+        """Install the programs. If this fails, write the reason to a file."""
         shutil.rmtree(self.path, ignore_errors=True)
         self._reason.unlink(missing_ok=True)
         started = time.monotonic()
@@ -90,7 +87,9 @@ def report(message: str) -> None:
 
 
 def run_installer(log: Path, *command: object) -> None:
-    """Run an installer, and write its output to a log file. Raise InstallError if the installer fails."""
+    """Execute an installer, and write the output to a log file. Raises InstallError if the
+    installer fails.
+    """
     words = [str(word) for word in command]
     with log.open("a", encoding="utf-8") as output:
         try:
@@ -124,10 +123,10 @@ def install_python(folder: Path) -> None:
 
 
 def install_node(folder: Path) -> None:
-    """Install package-lock.json with npm. The scripts of the packages do not run.
+    """Install package-lock.json with npm, without executing the packages' scripts.
 
-    promptfoo has optional packages of 1.7 GB that no test needs. package.json replaces each of them with
-    `wrappy`, a small package without dependencies.
+    promptfoo has optional packages of 1.7 GB that no test needs. package.json replaces each of them with the
+    small package `wrappy`.
     """
     npm = shutil.which("npm")
     if npm is None or shutil.which("node") is None:

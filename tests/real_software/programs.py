@@ -1,4 +1,4 @@
-"""Finds and starts the installed programs. Also runs `callgauge`, and reads the store."""
+"""Finds and starts the installed programs. Also starts `callgauge`, and reads the store."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def require(environment: Environment) -> Path:
 
 
 def python_program(name: str = "python") -> str:
-    """Return the path of a program in the Python environment. Skip the test if there is no such program."""
+    """Return the file path of a program in the Python environment. Skip the test if the program is
+    missing.
+    """
     folder = require(PYTHON)
     return str(folder / "Scripts" / f"{name}.exe" if os.name == "nt" else folder / "bin" / name)
 
@@ -67,7 +69,9 @@ def free_port() -> int:
 
 @contextmanager
 def serving(words: list[str], health: str, log: Path, **variables: str) -> Iterator[None]:
-    """Run a server until the block ends. The address `health` answers when the server is ready."""
+    """Start a server, and end it after the `with` block. The address `health` responds when the server is
+    ready.
+    """
     with (
         log.open("wb") as output,
         subprocess.Popen(
@@ -103,7 +107,7 @@ def _wait_for(process: subprocess.Popen[bytes], health: str, log: Path) -> None:
 
 
 def run_program(*words: object, folder: Path, text: str = "", **variables: str) -> str:
-    """Run a program that must succeed. Return its standard output."""
+    """Execute a program that must succeed. Return the standard output."""
     done = subprocess.run(
         [str(word) for word in words],
         cwd=folder,
@@ -118,7 +122,7 @@ def run_program(*words: object, folder: Path, text: str = "", **variables: str) 
 
 
 def callgauge(*words: object, folder: Path, text: str = "", **variables: str) -> str:
-    """Run a `callgauge` command that must succeed. Return its standard output."""
+    """Execute a `callgauge` command that must succeed. Return the standard output."""
     return run_program(sys.executable, "-m", "callgauge", *words, folder=folder, text=text, **variables)
 
 

@@ -1,6 +1,6 @@
-"""Asks a server through the SDKs of OpenAI and Anthropic, and prints how many calls arrived.
+"""Asks a model server through the SDKs of OpenAI and Anthropic, and prints how many tool calls arrived.
 
-Run it with the Python of .real_software. `callgauge record -- python sdk_clients.py` sets the addresses of
+Run it with the Python of .real_software: `callgauge record -- python sdk_clients.py` sets the addresses of
 the server.
 """
 

@@ -1,4 +1,4 @@
-"""Tests how the programs for these tests are installed."""
+"""Tests the installation of the programs that these tests need."""
 
 from __future__ import annotations
 

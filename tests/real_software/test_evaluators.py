@@ -1,4 +1,6 @@
-"""Tests exported files in Inspect and promptfoo. Both score a mock model, and only correct calls may pass."""
+"""Tests exported files in Inspect and promptfoo. Both score a mock model, and only correct tool calls may
+pass.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ pytestmark = [pytest.mark.thorough, pytest.mark.timeout(1800)]
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """Return a store with five calls. The correct arguments of four of these calls are known."""
+    """Return a store with five calls, four of which have known correct arguments."""
     count = definition("count", properties={"n": {"type": "integer"}}, required=["n"])
     lost = call(6, step=6, **FAILED) | {"tool": "count", "definition_id": "d-count"}
     tables = store_tables([*the_calls(), lost], definitions=[definition(), definition("list"), count])

@@ -1,6 +1,4 @@
-"""Tests `callgauge chat` with the proxy of LiteLLM in front of a scripted model. The three APIs of the proxy
-fill one store.
-"""
+"""Tests `callgauge chat` with the LiteLLM proxy in front of a scripted model, over three APIs."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ CALLS = (
 
 
 def answer(request: Asked) -> Emitted:
-    """Make two parallel calls, and then answer. One of the calls has a number as text."""
+    """Make two parallel calls, and then answer. One of the calls has a number as a string."""
     if request.last.role == "tool" or not request.has_tools:
         return Emitted("All done.")
     if "number" in json.dumps(request.body):

@@ -26,7 +26,6 @@ FILESYSTEM = "@modelcontextprotocol/server-filesystem/dist/index.js"
 
 
 def inspect(folder: Path, *words: str) -> dict[str, Any]:
-    """Send one request of the inspector to `callgauge mcp`, and return the response."""
     command = node_program(INSPECTOR)
     asked = ("--cli", "--config", "mcp.json", "--server", "callgauge", *words)
     answer: dict[str, Any] = json.loads(run_program(*command, *asked, folder=folder))

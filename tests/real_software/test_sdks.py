@@ -1,4 +1,4 @@
-"""Tests real SDKs. `callgauge record` records two of them, and three run in the loops of docs/parser.md."""
+"""Tests real SDKs: two with `callgauge record`, and three in the loops of docs/parser.md."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_each_recorded_call_of_the_sdks_is_loaded_once(tmp_path: Path) -> None:
 
 
 class _Model(BaseHTTPRequestHandler):
-    """Answers the three requests of a turn with an invalid call, a broken call and a text. Records the
+    """Answers the three requests of a turn with an invalid call, a broken call and an answer. Records the
     requests.
     """
 
@@ -102,7 +102,7 @@ def _answer_anthropic(step: int) -> dict[str, Any]:
 
 @contextmanager
 def serve_loop() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Serve the answers. The block gets the address of the server and the list of its requests."""
+    """Serve the responses. Yield the address of the server and the list of received requests."""
     requests: list[dict[str, Any]] = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("_Answers", (_Model,), {"requests": requests}))
     thread = threading.Thread(target=server.serve_forever)

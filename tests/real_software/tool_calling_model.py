@@ -1,7 +1,7 @@
-"""Makes a model of 0.3 MB that calls tools. A Qwen2 learns four answers on a CPU within seconds.
+"""Trains a model of 0.3 MB that calls tools: a Qwen2 that learns four replies on a CPU within seconds.
 
 Run it with the Python of .real_software: `python tool_calling_model.py FOLDER`. The chat template reduces
-each conversation to a letter and the name of a tool, so the model has to learn only four questions.
+each conversation to a letter and the name of a tool, so the model has to learn only four prompts.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
 
 
 def make_examples(tokenizer: PreTrainedTokenizerFast) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the four conversations as one batch, and the tokens that the model learns. All other tokens are
-    -100.
+    """Return the four conversations as one batch, and the labels. Tokens that the model does not learn have
+    the label -100.
     """
     rows = []
     for question, answer in ANSWERS.items():

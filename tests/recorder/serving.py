@@ -1,4 +1,4 @@
-"""Runs a recorder in front of a scripted server. A client sends and reads exact bytes."""
+"""Starts a recorder in front of a scripted server. A client sends and reads exact bytes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Received:
 
 @dataclass
 class Recorded:
-    """A running recorder. It has a port, a folder, and the requests that the server behind it received."""
+    """A running recorder: a port, a folder, and the requests that the server behind it received."""
 
     port: int
     folder: Path
@@ -53,7 +53,7 @@ class Recorded:
 
 
 async def read_message(reader: asyncio.StreamReader) -> tuple[str, bytes]:
-    """Return the head and the body of one HTTP message. Chunks are joined."""
+    """Return the head and the body of one HTTP message, with chunks joined."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     lowered = head.lower()
     if "transfer-encoding: chunked" in lowered:
@@ -73,7 +73,7 @@ async def read_message(reader: asyncio.StreamReader) -> tuple[str, bytes]:
 async def recording(
     folder: Path, answer: Answer, path: str = "", log: ExchangeLog | None = None, **options: Any
 ) -> AsyncIterator[Recorded]:
-    """Run a recorder until the block ends. The server behind the recorder answers with `answer`."""
+    """Run a recorder during the `with` block. The server behind the recorder responds with `answer`."""
     recorded = Recorded(0, folder)
     connections: set[asyncio.Task[None] | None] = set()
 
@@ -129,7 +129,6 @@ async def connect(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter
 async def ask(
     port: int, body: bytes, path: str = "/v1/chat/completions", **headers: str
 ) -> tuple[str, bytes]:
-    """Send one request. Return the head and the body of the answer."""
     reader, writer = await connect(port)
     fields = {
         "Host": "127.0.0.1",
@@ -153,6 +152,5 @@ def whole(content: bytes, kind: str = "application/json", status: str = "200 OK"
 
 
 def chunked(pieces: list[bytes], kind: str = "text/event-stream", more: str = "") -> list[bytes]:
-    """Return the parts of a streamed answer: the head, the chunks, and the end."""
     head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nTransfer-Encoding: chunked\r\n{more}\r\n".encode()
     return [head, *(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces), b"0\r\n\r\n"]

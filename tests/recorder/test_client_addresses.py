@@ -1,4 +1,4 @@
-"""Tests the base URLs that a recorded command gets."""
+"""Tests the base URLs in the environment of a recorded command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tests that a load of recorded traffic gives the same calls as the conversations' session logs."""
+"""Tests that a load of recorded traffic gives the same calls as the session logs of the same
+conversations.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ def search_orders(customer: str, limit: int = 10) -> str:
 
 
 def slip(request: Asked) -> Emitted:
-    """Make the call whose number the user sends. After the result of the call, answer."""
+    """Make the tool call whose number the user sends. After the result of the call, answer."""
     if request.last.role != "user" or "was not run" in request.last.text:
         return Emitted("All done.")
     return Emitted("Let me see.", [("search_orders", RAW[int(request.user)])])

@@ -1,1 +1,1 @@
-"""Tests of the morning report and of the gate of a store."""
+"""Tests of the nightly report and of the gate of a store."""

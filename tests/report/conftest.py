@@ -1,4 +1,4 @@
-"""Provides stores of several days. Tests that only read a store share this store."""
+"""Provides stores of several days."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ADDRESS = "https://gauge.example.com"
 
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a store in which a model got worse on the 19th. On the 20th, a new error with a hostile text
+    """Return a store in which a model got worse on the 19th. On the 20th, a new error with a hostile message
     appeared.
     """
     folder = tmp_path_factory.mktemp("made") / "store"
@@ -40,7 +40,7 @@ def store(published: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def report(published: Path) -> MorningReport:
-    """Return the report of the last day, which is compared with the report of two days before."""
+    """Return the report of the last day, compared with the report of two days before."""
     return report_of(published, LAST, since=date(2026, 11, 18))
 
 

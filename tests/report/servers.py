@@ -1,4 +1,4 @@
-"""Runs servers on this machine that accept a report or fail in typical ways."""
+"""Starts servers on this machine that accept a report or fail in typical ways."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ SmtpAct = Literal[
 
 @dataclass(slots=True)
 class HttpPlace:
-    """An HTTP server that records the path and the body of each request.
+    """An HTTP server that records the URL path and the body of each request.
 
-    Each request gets the next action. The last action is repeated.
+    `acts` says how to respond to each request in turn. The last item is repeated.
     """
 
     acts: Sequence[HttpAct]
@@ -73,7 +73,7 @@ def serve_webhook(*acts: HttpAct) -> Iterator[HttpPlace]:
 
 @dataclass(slots=True)
 class MailPlace:
-    """A mail server that records the recipients and the text of each complete message."""
+    """A mail server that records the recipients and the content of each complete message."""
 
     acts: Sequence[SmtpAct]
     port: int = 0

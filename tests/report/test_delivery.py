@@ -1,4 +1,4 @@
-"""Tests that a report reaches its channels even if servers fail, and reaches no channel twice."""
+"""Tests that a report reaches each channel even if servers fail, and reaches no channel twice."""
 
 from __future__ import annotations
 

@@ -25,7 +25,6 @@ EVIL = "<script>alert(1)</script> <!channel> @everyone [x](http://evil.test) **b
 
 @pytest.fixture(scope="module")
 def hostile(report: MorningReport) -> MorningReport:
-    """Return a report whose texts are all hostile and long."""
     evil = EVIL + "&" * 3000
     items = [
         replace(item, text=evil, counts=evil, link=write_link("compare", {"a_model": EVIL + "x" * 5000}))
@@ -35,8 +34,6 @@ def hostile(report: MorningReport) -> MorningReport:
 
 
 class _Page(HTMLParser):
-    """The elements, links and texts of a page."""
-
     def __init__(self, text: str) -> None:
         super().__init__()
         self.tags: list[str] = []

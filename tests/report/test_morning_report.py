@@ -168,7 +168,7 @@ def test_what_retries_cost_is_told_where_enough_of_them_have_a_price() -> None:
 
 @pytest.mark.thorough
 def test_a_day_counts_when_it_is_over(published: Path) -> None:
-    """The last load ran on the morning of the 21st, so this day is incomplete and does not count."""
+    """The last load was on the morning of the 21st, so this day is incomplete and does not count."""
     with read_store(published, texts=True) as reader:
 
         def ask(metric: str, **parameters: object) -> pd.DataFrame:
@@ -231,8 +231,8 @@ def test_a_silence_is_told_only_where_chance_makes_it_in_none_of_the_sources(pub
 
 
 def test_a_source_went_silent_on_the_day_that_its_own_limit_ends(published: Path) -> None:
-    """The newest data of the source is from 10 November, and its limit is a week. So the source is silent
-    from the 18th on.
+    """The newest data of the source is from 10 November, and silence is allowed for a week. So the source is
+    silent from the 18th on.
     """
     team = TeamContext(overdue=(SilentSource("gateway-eu", date(2026, 11, 10), 10, "configured", 7),))
     report = report_of(published, LAST, team=team, since=date(2026, 11, 17))

@@ -1,4 +1,4 @@
-"""Provides a gate for each sign-in method. The application behind the gate returns a secret."""
+"""Provides a sign-in gate for each sign-in method. The application behind the gate returns a secret."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ def offer_files(text: str) -> bytes:
 
 
 async def secret_app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer every request with the secret, and with the user in the headers."""
     if scope["type"] == "lifespan":
         return
     # If a header occurs twice, Streamlit uses the first value.
@@ -60,7 +59,7 @@ def find_token(text: str) -> User | None:
 
 
 class Site:
-    """Creates the gate, and browsers that use the gate. `address` is the address of a browser."""
+    """Creates the gate, and browsers that use the gate. `address` is the network address of a browser."""
 
     def __init__(self, settings: SignInSettings, folder: Path) -> None:
         self.settings, self.folder = settings, folder

@@ -1,4 +1,4 @@
-"""Runs a small OpenID provider on this machine. Tests configure the provider."""
+"""Runs a small OpenID provider on this machine."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Issuer:
 
     `claims` are added to each id token. A claim with the value None is removed. `key` signs the tokens, and
     `published` are the keys that the provider publishes. `metadata` overrides the configuration. `asked` has
-    the parameters of each request that exchanged a code. `make_token` makes the answer to such a request from
-    the claims. `answers` maps paths to unusual answers.
+    the parameters of each request that exchanged a code. `make_token` makes the response to such a request
+    from the claims. `answers` maps URL paths to unusual responses.
     """
 
     url: str = ""
@@ -52,7 +52,7 @@ class Issuer:
         return f"{query_fields['redirect_uri']}?{urlencode({'code': code, 'state': query_fields['state']})}"
 
     def answer(self, path: str, body: Mapping[str, str]) -> dict[str, Any] | None:
-        """Return the answer to a request. Return None if there is no such route."""
+        """Return the response to a request. Return None if there is no such route."""
         if path == "/.well-known/openid-configuration":
             return {
                 "issuer": self.url,
@@ -119,13 +119,12 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def make_key(name: str) -> Any:
-    """Return a new key pair for the provider."""
     return jwk.RSAKey.generate_key(2048, {"kid": name, "use": "sig"}, auto_kid=False)
 
 
 @contextmanager
 def running_issuer(key: Any) -> Iterator[Issuer]:
-    """Run a provider. `key` signs its tokens."""
+    """Run a provider whose tokens are signed with `key`."""
     issuer = Issuer(key=key, published=[key])
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.issuer = issuer  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Requests a page over the websocket, as a browser does. Collects everything that the server sends."""
+"""Requests a page over the websocket, as a browser does, and collects everything that the server sends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST_WAIT = 90.0  # seconds; only a broken server reaches this limit
 
 @dataclass(slots=True)
 class PageTraffic:
-    """The bytes and messages that arrived over the websocket while a page ran."""
+    """The bytes and messages that arrived over the websocket while a page was drawn."""
 
     data: bytes = b""
     messages: list[ForwardMsg] = field(default_factory=list)
@@ -33,7 +33,7 @@ class PageTraffic:
 def open_socket(
     url: str, headers: Mapping[str, str] | None = None, protocols: str = "streamlit"
 ) -> ClientConnection:
-    """Open the websocket of a dashboard as its pages do. `protocols` may contain the id of an old session."""
+    """Open the websocket of a dashboard as a page does. `protocols` may contain the id of an old session."""
     return connect(
         f"{url.replace('http:', 'ws:')}/_stcore/stream",
         additional_headers=dict(headers or {}),
@@ -46,7 +46,7 @@ def open_socket(
 
 
 def run_page(socket: ClientConnection, name: str = "", query: str = "", script: str = "") -> PageTraffic:
-    """Request a page by its name and query. Read all messages until the script of the page ends."""
+    """Request a page by name and query. Read all messages until the page's script ends."""
     request = BackMsg()
     request.rerun_script.query_string = query
     request.rerun_script.page_name = name

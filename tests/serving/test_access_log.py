@@ -82,7 +82,6 @@ def test_nothing_is_deleted_while_the_log_cannot_be_rewritten(
 
 
 def test_no_line_of_a_running_server_is_lost(tmp_path: Path) -> None:
-    """Two servers write and rotate the log while ids are removed repeatedly."""
     stop = threading.Event()
     written = [0, 0]
 

@@ -23,7 +23,7 @@ LONG = 30_000_000  # bytes; this is more than fits into the buffers of the kerne
 
 
 async def slow_app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer slowly. The answer takes longer than the time in which a connection must send its request."""
+    """Respond slowly: more slowly than a connection may wait before its request arrives."""
     if scope["type"] == "http" and scope["path"] == "/long":
         await send({"type": "http.response.start", "status": 200, "headers": []})
         for _ in range(LONG // 100_000):
@@ -58,7 +58,6 @@ def connect(port: int) -> socket.socket:
 
 
 def ask(connection: socket.socket) -> bytes:
-    """Send a request and return the complete answer."""
     connection.sendall(REQUEST)
     answer = b""
     while not answer.endswith(b"ok") and (part := connection.recv(1_000)):
@@ -110,7 +109,7 @@ def test_where_too_many_wait_the_longest_is_closed_and_who_asks_is_answered(port
 
 
 def read_long(port: int, after: float) -> int:
-    """Request the long answer, and read nothing for some seconds. Return how many bytes then arrive."""
+    """Request the long response, and read nothing for some seconds. Return how many bytes then arrive."""
     with connect(port) as reading:
         reading.sendall(b"GET /long HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
         time.sleep(after)

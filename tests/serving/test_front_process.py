@@ -56,14 +56,11 @@ asyncio.run(main())
 
 
 class Front(NamedTuple):
-    """A running front process with two workers."""
-
     process: subprocess.Popen[bytes]
     port: int
     log: Path
 
     def ask(self, path: str, cookie: str = "", accept: str = "text/html") -> str:
-        """Send a request over a new connection, and return the answer."""
         with closing(self.connect()) as connection:
             head = f"GET {path} HTTP/1.1\r\nhost: localhost\r\naccept: {accept}\r\ncookie: {cookie}\r\n\r\n"
             connection.sendall(head.encode())
@@ -211,7 +208,7 @@ def test_a_taken_port_is_an_error_without_a_traceback(tmp_path: Path) -> None:
 
 
 def parse(*parts: bytes) -> FirstRequest | None:
-    """Send these parts over a connection, and close the connection. Return the parsed request."""
+    """Send these pieces over a connection, and close the connection. Return the parsed request."""
 
     async def read() -> FirstRequest | None:
         ours, theirs = socket.socketpair()

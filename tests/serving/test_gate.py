@@ -1,4 +1,6 @@
-"""Tests the gate. With any sign-in method, an unknown user gets no data, and a known user has limits."""
+"""Tests the sign-in gate. With any sign-in method, an unknown user gets no data, and a known user
+has limits.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +111,6 @@ def site(request: pytest.FixtureRequest) -> Site:
 
 
 def fill(browser: TestClient, name: str, password: str, then: str = "/") -> Any:
-    """Open the sign-in page, fill in the form, and send it."""
     page = browser.get("/sign-in", params={"next": then}).text
     return browser.post("/sign-in", data=read_hidden(page) | {"name": name, "password": password})
 
@@ -292,7 +293,7 @@ def test_a_session_ends_everywhere_when_its_owner_signs_out(password_site: Site)
 def test_a_sign_out_that_cannot_be_saved_is_an_error_and_is_saved_later(
     password_site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder has the name of the new file. Writing then fails as on a full disk, even for root."""
+    """A folder has the name of the new file. So writing fails as on a full disk, even for root."""
     browser = _signed_in(password_site, "ann")
     stolen = password_site.browser(cookies=dict(browser.cookies))
     in_the_way = password_site.folder / "signed_out.new"
@@ -374,7 +375,7 @@ def test_a_damaged_list_of_sign_outs_stops_the_start_of_a_server(password_site: 
 
 
 def test_a_sign_in_takes_over_no_cookie_of_the_browser(password_site: Site) -> None:
-    """This is session fixation: an attacker put a session cookie into the browser before the sign-in."""
+    """This is session fixation: before the sign-in, an attacker put a session cookie into the browser."""
     planted = dict(_signed_in(password_site, "bob").cookies)["callgauge_session"]
     victim = password_site.browser(cookies={"callgauge_session": planted})
     assert fill(victim, "ann", PASSWORD).status_code == 303

@@ -1,4 +1,4 @@
-"""Tests which host names the guard accepts, and which origins may send requests."""
+"""Tests which host names the server guard accepts, and which origins may send requests."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Tests a hostile identity provider. The provider can sign nobody else in, block no server, and learn
-nothing.
-"""
+"""Tests that a hostile identity provider cannot sign in somebody else, block the server, or learn secrets."""
 
 from __future__ import annotations
 
@@ -39,7 +37,7 @@ def encode(part: object) -> str:
 
 
 def sign(key: Any, header: Mapping[str, Any], claims: object) -> str:
-    """Return a signed token with any header. No library would write such a token."""
+    """Return a signed token with any header, which no library would write."""
     text = f"{encode({'alg': 'RS256'} | dict(header))}.{encode(claims)}"
     return f"{text}.{encode(key.private_key.sign(text.encode(), padding.PKCS1v15(), hashes.SHA256()))}"
 
@@ -56,7 +54,7 @@ def sign_nothing(algorithm: str, signature: bytes = b"") -> Callable[[Any, Any],
 
 
 def with_header(**header: Any) -> Callable[[Any, Any], str]:
-    """Return a function that makes tokens. Another key signs these tokens."""
+    """Return a function that makes tokens and signs them with another key."""
     return lambda _, claims: sign(OTHER, header, claims)
 
 
@@ -273,7 +271,7 @@ def test_an_answer_without_end_is_not_waited_for(
 
 
 def try_sign_in(site: Site, issuer: Issuer) -> int:
-    """Try to sign in, and return the status of the last answer. The attempt may end before the provider's
+    """Try to sign in, and return the status of the last response. The attempt may end before the provider's
     page.
     """
     browser = site.browser()

@@ -1,4 +1,4 @@
-"""Tests nginx and Caddy in front of `callgauge serve`. Their configuration is the one in docs/service.md."""
+"""Tests nginx and Caddy in front of `callgauge serve`, configured as in docs/service.md."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def read_block(language: str) -> str:
 
 
 def documented(proxy: str) -> str:
-    """Return the configuration in the documentation. TLS is removed. Placeholders replace the addresses."""
+    """Return the configuration in the documentation without TLS, and with the addresses replaced by
+    placeholders.
+    """
     block = read_block(proxy).replace("127.0.0.1:8501", "BEHIND")
     if proxy == "caddy":
         return block.replace(f"{NAME} {{", f"http://{NAME}:PORT {{\n    bind 127.0.0.1", 1)
@@ -61,7 +63,7 @@ def documented(proxy: str) -> str:
 
 @contextmanager
 def proxy_before(site: Served, proxy: str, lines: str, folder: Path) -> Iterator[int]:
-    """Run a proxy. Yield its port."""
+    """Run a proxy during the `with` block. Yield its port."""
     port = free_port()
     lines = lines.replace("BEHIND", urlsplit(site.url).netloc).replace("LISTEN", f"127.0.0.1:{port}")
     lines = lines.replace("PORT", str(port))
@@ -143,7 +145,7 @@ def test_the_documented_lines_work_with_a_sign_in(proxy: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("proxy", PROXIES)
 def test_nobody_behind_a_proxy_is_on_this_machine(proxy: str, tmp_path: Path) -> None:
-    """Without a sign-in, `/metrics` answers only requests from this machine. A request through a proxy must
+    """Without sign-in, the server answers `/metrics` only for this machine. A request through a proxy must
     not count as local.
     """
     publish(tmp_path / "store", small_tables())

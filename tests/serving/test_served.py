@@ -1,6 +1,6 @@
 """Tests which data each user gets from a dashboard with sign-in and hidden content.
 
-Some tests check the parts of Streamlit's code that the gate relies on.
+Some tests check Streamlit's code on which the gate relies.
 """
 
 from __future__ import annotations
@@ -56,7 +56,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(scope="module")
 def cookies(site: Served) -> dict[str, str]:
-    """Return the session cookie of each user as a header."""
     return {name: sign_in(site, name) for name in ("ann", "bob")}
 
 
@@ -148,7 +147,7 @@ def test_a_viewer_sees_pages_and_asks_no_sql(site: Served, cookies: dict[str, st
 def test_streamlit_takes_the_user_from_the_gate_for_whom_it_resumes(
     site: Served, cookies: dict[str, str]
 ) -> None:
-    """A user who sends the id of another user's session gets a new session."""
+    """A user who sends the session id of another user gets a new session."""
     with open_socket(site.url, {"cookie": cookies["ann"]}) as socket:
         new = next(message for message in run_page(socket).messages if message.HasField("new_session"))
         session = new.new_session.initialize.session_id
@@ -163,7 +162,7 @@ def test_streamlit_takes_the_user_from_the_gate_for_whom_it_resumes(
 
 
 def leave_early(url: str, method: str, path: str, size: int) -> None:
-    """Announce more data than is sent. Then reset the connection."""
+    """Announce more data than is sent, and then reset the connection."""
     address = urlsplit(url)
     request = (
         f"{method} {path} HTTP/1.1\r\nHost: {address.netloc}\r\nAccept: text/html\r\n"

@@ -26,7 +26,7 @@ PASSWORD = "correct horse battery"  # noqa: S105 - of nobody
 
 
 def put_quickly(users: UsersFile, name: str, role: Role, password: str | None) -> None:
-    """Add a user with a fake password hash. Computing and checking a real hash takes time."""
+    """Add a user with a fake password hash, because real hashes take long to compute."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(users_file, "_hasher", lambda: PasswordHasher(1, 8, 1))
         users.put(name, role, password)

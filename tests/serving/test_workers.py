@@ -1,4 +1,4 @@
-"""Tests two real worker processes over one store. Both must answer users, and share some state."""
+"""Tests two real worker processes that serve one store and share sessions and limits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @contextmanager
 def browser_of(site: Served, worker: int, name: str = "ann") -> Iterator[httpx2.Client]:
-    """Return a browser that uses this worker. A user is signed in."""
+    """Return a browser that uses this worker and has a signed-in user."""
     with httpx2.Client(base_url=site.url, timeout=90, headers={"origin": site.url}) as browser:
         browser.cookies.set(WORKER, str(worker), "127.0.0.1")
         data = read_hidden(browser.get("/sign-in").text) | {"name": name, "password": PASSWORD}
@@ -56,13 +56,13 @@ def cookie_of(browser: httpx2.Client) -> dict[str, str]:
 
 
 def move(browser: httpx2.Client) -> dict[str, str]:
-    """Return the cookies of a browser as a header. The cookie for the worker names the other worker."""
+    """Return a browser's cookies as a header, with the worker cookie of the other worker."""
     other = 3 - int(browser.cookies[WORKER])
     return {"cookie": re.sub(rf"{WORKER}=\d", f"{WORKER}={other}", cookie_of(browser)["cookie"])}
 
 
 def gets_no_more(page: ClientConnection) -> bool:
-    """Return True if the server closes the connection of an open page at the page's next message."""
+    """Return True if the server closes the websocket of an open page at the page's next message."""
     with suppress(ConnectionClosed):
         run_page(page)
         return False

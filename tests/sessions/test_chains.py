@@ -1,4 +1,4 @@
-"""Tests retry sequences: which call retries which call, and how a sequence ends."""
+"""Tests retry sequences: which tool call retries which, and how a sequence ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the nesting depth of arguments. The depth is computed for any text in linear time."""
+"""Tests the nesting depth of arguments, which is computed for any string in linear time."""
 
 from __future__ import annotations
 

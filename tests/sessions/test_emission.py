@@ -1,4 +1,4 @@
-"""Tests calls that a model wrote into its text. These calls reached no tool."""
+"""Tests tool calls that a model wrote into its reply as text. These calls reached no tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests which results report a failure in their content. Other results contain failure words only as data."""
+"""Tests which tool results report a failure, and which contain words of failure only as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the verdict on a call and its result."""
+"""Tests the verdict on a tool call and its result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests that a session is unchanged after storage in the temporary file, whatever the log contains."""
+"""Tests that any session is unchanged after storage in the temporary file."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.sessions.log import Log
 
 
 def sessions_come_back(events: list[Event]) -> int:
-    """Pack and unpack all open sessions after every seventh event and after the last. Return how often this
-    was done.
+    """Pack and unpack all open sessions after every seventh event and after the last event. Return
+    how often.
     """
     work, packed = SessionBuilder(file_id=1, source="test", catalog=ToolCatalog.from_definitions([])), 0
     for number, event in enumerate(events):

@@ -1,4 +1,4 @@
-"""Tests the table that maps a tool's failure message to a failure stage. All formats use this table."""
+"""Tests the rules that assign a failure stage to a tool's failure message."""
 
 from __future__ import annotations
 

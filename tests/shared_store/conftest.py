@@ -30,14 +30,12 @@ def folder(tmp_path: Path) -> Callable[[str], Path]:
 
 
 def belongs(folder: Path) -> SharedFolder:
-    """Return the shared store to which a folder belongs."""
     link = read_link(folder)
     assert link is not None
     return open_shared_folder(folder, link)
 
 
 def keys(s3: Any) -> list[str]:
-    """Return the names of all files of the shared store."""
     contents = s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])
     return [entry["Key"].removeprefix("team/store/") for entry in contents]
 

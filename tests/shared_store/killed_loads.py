@@ -1,8 +1,8 @@
-"""Runs loads into a shared store. SIGKILL ends them at writes of each kind. Run it as a module: LOGS OUT.
+"""Executes loads into a shared store that SIGKILL ends at writes of each kind. Run it as a module: LOGS OUT.
 
-LOGS contains `a` and `b`. The folder `a` is loaded, and then a load of both is killed. Each kill prints one
+LOGS contains `a` and `b`. First `a` is loaded. Then a load of `a` and `b` is killed. Each kill prints one
 JSON line: the step of the kill, the number of sessions that another machine saw, and the content after
-another load. The processes are forked after all imports, because starting Python would take most of the time.
+another load.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main(logs: str, out: str) -> None:
 
 
 def kill_one(both: list[Path], base: Path, place: Path, number: int) -> None:
-    """Kill a load at its write number `number`. Then run the next load."""
+    """Kill a load at its write number `number`. Then load again."""
     folder = begin_from(base, place)
     assert forked(lambda: load(both, folder, on_write=dying_at(number, place / "step"))) == signal.SIGKILL
     forked(lambda: tell(place, both))
@@ -62,7 +62,7 @@ def link_all(place: Path) -> None:
 
 
 def begin_from(base: Path, place: Path) -> Path:
-    """Copy a shared store to another address. Return a folder there from which logs can be loaded."""
+    """Copy a shared store to another address. Return a local folder of the copy."""
     link_all(place)
 
     def copy() -> None:

@@ -1,4 +1,4 @@
-"""Tests object storage whose content no load could write. Also tests missing credentials."""
+"""Tests object storage whose content no load could write, and missing credentials."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ CURRENT = "team/store/CURRENT"
 
 @pytest.fixture
 def reader(s3: Any, logs: Path, folder: MakeFolder) -> Path:
-    """Return a folder that has fetched a store file of one session. A newer store file is published."""
+    """Return a folder that has fetched a store file of one session. Since then, a newer store file was
+    published.
+    """
     (logs / "a").write_text(session("s1"))
     load([logs], folder("loader"))
     belongs(folder("reader")).fetch()

@@ -1,4 +1,4 @@
-"""Tests a folder that follows its shared store."""
+"""Tests a folder that fetches each newly published file of its shared store."""
 
 from __future__ import annotations
 

@@ -80,8 +80,8 @@ def test_a_second_load_is_told_who_loads(s3: Any, logs: Path, folder: MakeFolder
 def test_of_two_loads_at_once_one_is_published_and_the_other_says_so(
     s3: Any, logs: Path, folder: MakeFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second load has taken over the lease of the first. Only the conditional write of the commit then
-    protects the store.
+    """The second load has taken over the lease of the first load. So only the conditional write protects the
+    store.
     """
     (logs / "a").write_text(session("s1"))
     other = logs.with_name("others")

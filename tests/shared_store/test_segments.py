@@ -39,7 +39,7 @@ def _sealed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def nights(s3: Any, logs: Path, folder: MakeFolder) -> Path:
-    """Return a folder after two loads. Each load has written a segment."""
+    """Return a folder after two loads, each of which has written a segment."""
     for number in range(2):
         (logs / f"{number}").write_text(session(f"s{number}", day=number + 1))
         load([logs], folder("loader"))

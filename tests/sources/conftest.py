@@ -1,4 +1,4 @@
-"""Provides a folder for logs, a path for a store, and an S3 server."""
+"""Provides a folder for logs, a folder for a store, and an S3 server."""
 
 from __future__ import annotations
 

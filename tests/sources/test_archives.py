@@ -1,4 +1,4 @@
-"""Tests archives. A load reads each member as a stream, and uses no member's name as a path."""
+"""Tests archives. A load reads each member as a stream, and never uses a member's name as a file path."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ FILE = {"type": "b", "a": {"b": 1}, "list": [{"c": 2}], "n": None}
 
 
 def reason(recognise: Recognise) -> str:
-    """Return the reason why a format does not read a file of two objects. The format has this `recognise`."""
+    """Return the reason why a format with this `recognise` function does not read a file of two objects."""
     return format_explanation.explain_refusal(SimpleNamespace(recognise=recognise), [FILE, FILE])
 
 
@@ -51,7 +51,7 @@ def test_a_reason_is_what_the_format_asked_for(recognise: Recognise, expected: s
 
 @pytest.mark.parametrize("path", LOGS, ids=case_name)
 def test_being_watched_changes_no_answer(path: Path) -> None:
-    """Objects that record which keys are read must behave like plain objects."""
+    """An object that records which keys are read must behave like a plain object."""
     (claim,) = explain_files(path)
     assert claim.name == path.parent.name
     assert set(claim.others) == formats().keys() - {claim.name}

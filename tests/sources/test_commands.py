@@ -120,13 +120,13 @@ def test_watching_loads_what_grows_and_ends_with_ctrl_c(log: Path, tmp_path: Pat
 
 
 def heed_ctrl_c() -> None:
-    """Restore the handler of SIGINT. A shell's background processes and their children ignore SIGINT."""
+    """Restore the handler of SIGINT, which child processes of a shell's background processes ignore."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @contextmanager
 def ended(process: subprocess.Popen[str]) -> Iterator[None]:
-    """End a process that a failed test left running. Otherwise, Popen would wait for the process forever."""
+    """End a process that a failed test left behind, because Popen would wait for it forever."""
     try:
         yield
     except BaseException:
@@ -135,5 +135,4 @@ def ended(process: subprocess.Popen[str]) -> Iterator[None]:
 
 
 def until(lines: IO[str], text: str) -> None:
-    """Wait for a line that contains this text. The time limit of the test ends the wait."""
     assert any(text in line for line in iter(lines.readline, "")), f"it ended without saying {text!r}"

@@ -1,4 +1,6 @@
-"""Tests `--dry-run`. The forecast equals the later load. A dry run writes nothing and waits for no lock."""
+"""Tests `--dry-run`. The forecast equals the later load. A dry run writes nothing and does not wait for a
+lock.
+"""
 
 from __future__ import annotations
 

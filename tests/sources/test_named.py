@@ -1,4 +1,4 @@
-"""Tests the arguments of a load, such as patterns, standard input, and lists of files."""
+"""Tests the arguments of a load: patterns, standard input, and lists of files."""
 
 from __future__ import annotations
 

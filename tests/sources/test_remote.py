@@ -185,8 +185,8 @@ def test_neighbours_of_an_object_are_found(s3: Any) -> None:
 class Site(http.server.BaseHTTPRequestHandler):
     """A web server for `files`.
 
-    `cuts` contains numbers of bytes: each answer ends after the next number. If `parts` is True, the server
-    supports range requests.
+    `cuts` contains numbers of bytes: each response ends after the next of these numbers. If `parts` is True,
+    the server supports range requests.
     """
 
     files: ClassVar[dict[str, bytes]] = {}

@@ -1,4 +1,4 @@
-"""Tests that known files next to agents' logs do not count as unreadable logs."""
+"""Tests that known files next to agents' logs are not reported as unreadable logs."""
 
 from __future__ import annotations
 

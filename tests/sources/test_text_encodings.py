@@ -1,4 +1,4 @@
-"""Tests logs in UTF-16 and UTF-32. Some have a byte order mark."""
+"""Tests logs in UTF-16 and UTF-32, with and without a byte order mark."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from ingest.pipeline.watch import EVERY, watch
 
 
 class Folder:
-    """A fake folder. Each check returns the next of the given states. The folder counts the loads and records
+    """A fake folder. Each check returns the next of the given states. The object counts the loads and records
     the messages.
 
     After the last state, the watch ends.

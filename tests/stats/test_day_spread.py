@@ -1,4 +1,4 @@
-"""Tests the variance that days add to a difference."""
+"""Tests the variance that differences between days add to a difference of rates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Counts = list[tuple[int, int]]
 
 
 def of_days(counts: Counts, first: int = 0) -> Share:
-    """Return a rate of independent observations. Each day has a pair (k, n): k hits in n observations."""
+    """Return a rate of independent observations, from a pair (hits, observations) for each day."""
     k, n = (np.array(column, dtype=float) for column in zip(*counts, strict=True))
     days = FIRST + first + np.arange(len(counts))
     return Share(int(k.sum()), int(n.sum()), by_day=DayCounts(days, k, n))
@@ -79,7 +79,7 @@ def test_of_different_days_each_side_is_as_unsure_as_its_own_days_make_it() -> N
 
 @pytest.mark.parametrize(("days", "first", "few"), [(4, 4, True), (5, 4, False), (2, 0, False)])
 def test_days_of_their_own_take_five_on_one_side(days: int, first: int, few: bool) -> None:
-    """If both sides have data on the same days, these days are paired. Then even few days are enough."""
+    """If both rates have data on the same days, these days are paired. Then even few days are enough."""
     share, other = of_days([(50, 1000)] * days, first), of_days([(50, 1000)] * 4)
     assert measure_excesses([(share, other)])[0].has_too_few == few
     assert measure_excesses([(other, share)])[0].has_too_few == few
@@ -91,7 +91,7 @@ def test_without_counts_by_day_nothing_is_added() -> None:
 
 
 def test_observations_without_any_day_are_compared_by_their_sessions() -> None:
-    """The logs have no times, so the variation between days cannot be known."""
+    """The logs have no timestamps, so the variation between days is unknown."""
     share, other = (Share(k, 1000, by_day=DayCounts.none()) for k in (10, 90))
     excess = measure_excesses([(share, other)])[0]
     assert (excess.has_too_few, excess.whole) == (False, 0.0)

@@ -1,4 +1,4 @@
-"""Tests interactions. The difference in one stratum is compared with the difference in all other strata."""
+"""Tests interactions: the difference in one stratum is compared with the difference in all other strata."""
 
 from __future__ import annotations
 
@@ -30,9 +30,7 @@ def test_a_contrast_is_the_difference_of_two_differences() -> None:
 
 
 def test_its_interval_combines_those_of_both_differences() -> None:
-    """The method is MOVER (Zou & Donner 2008). It combines two Newcombe intervals for independent
-    observations.
-    """
+    """MOVER (Zou & Donner 2008) combines two Newcombe intervals for independent observations."""
     first, other = (compare_rates(*pair) for pair in INDEPENDENT)
     (contrast,) = compare_differences(
         [tuple((estimate(share), estimate(against)) for share, against in INDEPENDENT)]  # type: ignore[list-item]

@@ -15,7 +15,7 @@ OF_SESSIONS = 0.8
 
 
 def table_of(*shares: Share, tables: list[object] | None = None) -> list[Share]:
-    """Return the shares as a page computes them. The rows are from one table, or from several."""
+    """Return the rates as a page computes them, with all rows in one table or each row in its own table."""
     counts = [(share.k, share.n, share.sessions or 0) for share in shares]
     groups = np.stack([share.by_group for share in shares if share.by_group is not None])
     return make_shares(counts, groups, tables)
@@ -36,7 +36,9 @@ FEW = of_sessions([(1, 10)] * 3 + [(0, 10)] * 12)
 
 
 def test_a_row_with_few_hits_borrows_its_spread_from_the_others() -> None:
-    """Sessions are assigned to groups at random. With the shared estimate, this matters less."""
+    """Sessions are assigned to groups at random. The shared estimate reduces the effect of this
+    assignment.
+    """
     sessions, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(20, 0.0)
     alone = [of_sessions(sessions, place_sessions(15, seed)) for seed in range(60)]
     lent = [table_of(*others, each)[-1] for each in alone]
@@ -91,7 +93,9 @@ def test_what_is_lent_has_limits(rows: int) -> None:
 
 
 def test_lending_does_not_make_many_sessions_of_few() -> None:
-    """The number of sessions is estimated from their groups. On average, the estimate is right."""
+    """The number of sessions is estimated from their groups. On average, the estimate equals the
+    true number.
+    """
     sessions, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(30, 0.2)
     placed = [table_of(*others, of_sessions(sessions, place_sessions(15, seed)))[-1] for seed in range(60)]
     assert all(share.likeness is not None and share.likeness.freedom > 20 for share in placed)

@@ -1,4 +1,4 @@
-"""Tests paired differences, of tasks and of calls that were judged twice."""
+"""Tests paired differences between two rates of the same tasks or the same calls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def of_calls(before: Sequence[int], after: Sequence[int], n: Sequence[int]) -> D
 
 
 def test_with_one_trial_a_task_the_interval_is_that_of_tango() -> None:
-    """The data are in Fagerland, Lydersen & Laake (2014): airway hyper-responsiveness of 21 children."""
+    """The data are from Fagerland, Lydersen & Laake (2014): airway hyper-responsiveness of 21 children."""
     difference = of_tasks([1.0, -1.0, 0.0], [1, 7, 13])
     assert (difference.low, difference.high) == pytest.approx((-0.517, -0.026), abs=5e-4)
 

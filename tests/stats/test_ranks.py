@@ -1,4 +1,4 @@
-"""Tests ranks and their uncertainty."""
+"""Tests ranks of variants, and the uncertainty of the ranks."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_of_two_arms_the_one_difference_needs_no_correction() -> None:
 
 
 def check(ranking: Ranking, arms: int) -> None:
-    """Assert that the ranks, the best variants and the wins of a ranking agree."""
+    """Assert that the ranks, the best variants and the pairwise wins of a ranking agree."""
     assert len(ranking.ranks) == arms
     for better, worse in ranking.wins:
         assert ranking.ranks[better][1] < arms, "there is one behind it"
@@ -127,8 +127,8 @@ def test_no_p_value_is_larger_than_holms() -> None:
 
 
 def test_of_equal_arms_none_is_named_and_each_is_left_out_as_often_as_any_other() -> None:
-    """The estimates of the five variants are normal. The ten differences between variants are dependent, as
-    on a page.
+    """The estimates of the five variants are normal. The ten differences between variants depend on each
+    other, as on a page.
     """
     random = np.random.default_rng(33)
     pairs = list(combinations(range(5), 2))

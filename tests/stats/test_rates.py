@@ -1,4 +1,6 @@
-"""Compares intervals and differences with published values and with statsmodels. Simulates their coverage."""
+"""Compares intervals and differences with published values and with statsmodels. Simulates how often
+intervals contain the true value.
+"""
 
 from __future__ import annotations
 
@@ -94,8 +96,8 @@ def test_the_design_effect_is_that_of_the_jackknife_which_leaves_out_each_group_
 
 
 def test_calls_that_all_share_their_sessions_fate_count_as_sessions() -> None:
-    """Each session is its own group. The jackknife leaves out one group at a time, which gives 10 times 40 /
-    39.
+    """Each session is its own group. The jackknife leaves out one group at a time, so the variance is 10
+    times 40 / 39.
     """
     sessions = [(10, 10)] * 20 + [(0, 10)] * 20
     apart = of_sessions(sessions, range(40))
@@ -174,7 +176,9 @@ def test_thirty_observations_are_enough_in_ten_sessions(sessions: int, is_enough
 
 
 def test_sessions_that_are_counted_on_several_days_are_still_few() -> None:
-    """Five sessions last twelve days. The sum over days counts 60 sessions, but only five groups exist."""
+    """Five sessions last twelve days. Added over the days, they count as 60 sessions, but there are only five
+    groups.
+    """
     day = count_by_group([(1, 5)] * 5, range(5))
     assert not Share(5 * 12, 25 * 12, 60, 12 * day).has_enough
 
@@ -205,8 +209,8 @@ def test_counting_calls_as_independent_would_not() -> None:
 
 
 def test_a_session_that_is_in_two_parts_of_a_sum_is_kept_together() -> None:
-    """Each session calls two tools, and fails with both or with neither. The sum must have the interval of
-    the whole.
+    """Each session calls two tools, and fails with both or with neither. The sum of the two rates must have
+    the interval of the whole.
     """
     random = np.random.default_rng(2)
     sessions, groups = 60, place_sessions(60)

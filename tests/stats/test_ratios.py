@@ -42,7 +42,7 @@ def test_it_is_not_known_from_few_groups_or_where_one_group_is_all() -> None:
 
 
 def test_a_ratio_compared_with_itself_is_exactly_one() -> None:
-    """Both sides have the same sessions. The jackknife leaves each session out of both sides together."""
+    """Both rates have the same sessions. The jackknife leaves each session out of both rates together."""
     ratio = compare_ratios((MONEY, TURNS), (3 * MONEY, TURNS))
     assert ratio is not None
     assert [ratio.low, ratio.high] == pytest.approx([3, 3])

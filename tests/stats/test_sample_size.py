@@ -1,4 +1,4 @@
-"""Tests how many more sessions are needed. The number is enough but not far too many, and may be 0."""
+"""Tests the estimate of how many more sessions are needed."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def arm(k: int, n: int, sessions: int, seed: int = 0) -> Share:
 @pytest.mark.parametrize("difference", [0.005, 0.02, 0.05])
 @pytest.mark.parametrize("comparisons", [1, 20])
 def test_of_independent_calls_it_is_the_textbook_number(difference: float, comparisons: int) -> None:
-    """The number is from Fleiss, Levin & Paik (2003), 4.2, uncorrected. The power is 80 %, and the two-sided
-    level is 5 %.
+    """The expected number is from Fleiss, Levin & Paik (2003), 4.2, uncorrected. The power is 80 %, and the
+    two-sided level is 5 %.
     """
     shares = Share(100, 1_000, 1_000), Share(100, 1_000, 1_000)
     low, high = 0.1 - difference / 2, 0.1 + difference / 2

@@ -1,7 +1,7 @@
-"""Runs short simulations of the statistics on pages. Each result must be in its allowed range.
+"""Executes short simulations of the statistics on pages. Each result must be in its allowed range, widened by
+the error of the simulation.
 
-The range is widened by the error of the simulation. `./dev bench statistics` runs more draws and all
-settings.
+`./dev bench statistics` draws more samples with all settings.
 """
 
 from __future__ import annotations

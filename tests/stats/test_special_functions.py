@@ -1,4 +1,4 @@
-"""Compares our special functions with those of scipy. Only tests depend on scipy."""
+"""Compares our special functions with scipy's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Numbers = Any  # an array, or a value that numpy converts to an array
 
 
 def worst_error(values: Numbers, expected: Numbers) -> float:
-    """Return the largest relative error. Equal infinities count as equal, and so do two values `nan`."""
+    """Return the largest relative error. Equal infinities count as equal, and so do two `nan`."""
     values, expected = np.broadcast_arrays(np.asarray(values, dtype=float), np.asarray(expected, dtype=float))
     same = (values == expected) | (np.isnan(values) & np.isnan(expected))
     return float(np.max(np.abs(values[~same] / expected[~same] - 1), initial=0.0))
@@ -47,7 +47,9 @@ def test_the_quantiles_of_students_t(chance: float) -> None:
 
 
 def test_far_quantiles_of_students_t_lead_back_to_their_chance() -> None:
-    """The test cannot use scipy.special.stdtrit, which is wrong there by a factor of 2 or more."""
+    """The expected values do not come from scipy.special.stdtrit, which is wrong there by a factor of 2 or
+    more.
+    """
     chances = np.geomspace(1e-290, 1e-3, 100)
     freedom = np.geomspace(4, 1e9, 60)[:, None]
     back = scipy.special.stdtr(freedom, ours.stdtrit(freedom, chances))
@@ -121,7 +123,7 @@ def test_numbers_give_a_number_and_arrays_keep_their_shape(function: Any, values
 
 
 def test_a_value_does_not_depend_on_the_other_elements_of_its_array() -> None:
-    """Otherwise, a page could show other last digits of a comparison than a table."""
+    """Otherwise, a page and a table could show different last digits for the same comparison."""
     freedom = np.linspace(2.5, 80, 300)
     t = np.linspace(-4, 4, 300)
     assert (ours.stdtr(freedom, t) == [ours.stdtr(*pair) for pair in zip(freedom, t, strict=True)]).all()

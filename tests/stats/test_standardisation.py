@@ -47,8 +47,8 @@ def test_with_ten_times_as_many_stones_the_better_treatment_is_decisive() -> Non
 
 
 def test_the_plain_difference_is_what_the_mix_makes_and_what_the_rates_make() -> None:
-    """Kitagawa (1955): the difference of mixes at the mean rates, plus the difference of rates at the mean
-    mix.
+    """The formula is from Kitagawa (1955): the difference of mixes at the mean rates, plus the difference of
+    rates at the mean mix.
     """
     random = np.random.default_rng(41)
     for _ in range(100):
@@ -138,8 +138,8 @@ def test_how_much_of_the_work_is_common_decides_what_may_be_said(
 
 
 def test_a_mix_outweighs_where_it_moves_the_difference_by_a_quarter_of_its_doubt() -> None:
-    """The failure rate in the second stratum is 40 points higher. The variants' shares of this stratum move
-    apart.
+    """The failure rate in the second stratum is 40 points higher than in the first. The variants differ more
+    and more in how many calls are in the second stratum.
     """
     outweighs = []
     for shift in range(0, 200, 20):
@@ -161,7 +161,7 @@ def test_a_mix_outweighs_where_it_moves_the_difference_by_a_quarter_of_its_doubt
 
 
 def test_a_stratum_that_one_group_of_sessions_saw_is_left_out() -> None:
-    """If a stratum has only one group of sessions, even many calls cannot show how sessions differ."""
+    """If a stratum has only one group of sessions, its variance is unknown, even with many calls."""
     share, against = of_sessions([(1, 10)] * 30), of_sessions([(2, 10)] * 30, place_sessions(30, seed=1))
     single = of_sessions([(0, 50), (50, 50)], [7, 7])
     standardised = standardise([(share, against), (single, against)])
@@ -175,7 +175,9 @@ def test_a_stratum_that_one_group_of_sessions_saw_is_left_out() -> None:
 
 
 def test_the_spread_of_a_standardised_rate_is_that_of_its_jackknife() -> None:
-    """The jackknife leaves a group out of all strata together. So a session with two tools stays whole."""
+    """The jackknife leaves a group out of all strata together, so that a session with two tools is left out
+    completely.
+    """
     random = np.random.default_rng(43)
     own = random.beta(1, 4, 80)
     shares = [

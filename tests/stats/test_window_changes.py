@@ -1,4 +1,4 @@
-"""Tests the changes that nightly runs find. A change has a first day, and belongs to a series."""
+"""Tests the changes of rates that nightly runs find. A change has a first day, and belongs to a series."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ FIRST = 40  # the day of the first nightly run
 
 
 def draw(rates: list[float], seed: int = 1, sessions: int = 40) -> np.ndarray:
-    """Return k and n of one simulated series. Sessions have six calls. `rates` has a rate for each day."""
+    """Return k and n of one simulated series. Sessions have six calls. `rates` contains the rate on
+    each day.
+    """
     random = np.random.default_rng(seed)
     counts = np.zeros((2, len(rates), GROUPS))
     for day, rate in enumerate(rates):

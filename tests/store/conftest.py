@@ -1,4 +1,4 @@
-"""Provides a folder for logs and the path of a store."""
+"""Provides a folder for logs and a folder for a store."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def workers_read(monkeypatch: pytest.MonkeyPatch) -> None:
 def begun(tmp_path: Path, store: Path) -> Path:
     """Return a store with one session.
 
-    Without this session, a load that rejects all its files would publish no store file.
+    So a load publishes a store file even if it rejects all files.
     """
     (tmp_path / "earlier").mkdir()
     (tmp_path / "earlier" / "s.jsonl").write_text(session("earlier"))

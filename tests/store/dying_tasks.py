@@ -1,4 +1,6 @@
-"""Defines tasks of a Ray cluster that die once at a stage, or run twice. Workers import this module."""
+"""Defines tasks of a Ray cluster that die once at a stage, or are executed twice. Ray's workers import this
+module.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from ingest.pipeline.workers.shared_rows import SharedRows
 
 
 def run_dying(stage: str, mark: str, spared: str, *task: Any) -> TaskOutcome:
-    """Run a task. The first task that reaches `stage` dies with its node, but never on the node `spared`.
+    """Execute a task. The first task that reaches `stage` dies with its node, but never on the node `spared`.
 
     The stages are `begun`, `piece` (one piece of rows is written), `read` (all pieces are written), and
     `shared` (the list of pieces is written). At `process-STAGE`, only the process dies. After the death, the
@@ -62,7 +64,7 @@ def _with_death(method: Callable[..., Any], die: Callable[[], None], *, is_first
 
 
 def run_twice(*task: Any) -> TaskOutcome:
-    """Run a task twice. The second run does not know about the first."""
+    """Execute a task twice. The second execution does not know about the first."""
     first = ray_task.run_task(*task)
     is_whole = ray_task._is_whole
     setattr(ray_task, "_is_whole", lambda *_: False)  # noqa: B010

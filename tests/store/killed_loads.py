@@ -1,16 +1,14 @@
-"""Runs loads that SIGKILL ends at durable writes of each kind. Run it as a module: LOGS BASE OUT [WORK].
+"""Executes loads that SIGKILL ends at durable writes of each kind. Run it as a module: LOGS BASE OUT [WORK].
 
-BASE is the initial store, or a missing folder. For each kill, OUT gets one store `OUT/n/store`, which is
-loaded again after the kill.
+BASE is the initial store, or a missing folder. For each kill, OUT gets one store `OUT/n/store`, into which
+the logs are loaded again after the kill.
 
 WORK replaces both loads: `sealed` (loads that write all rows into segments), `forget:SESSION`, `retain:DAYS`,
 `backup` (to `OUT/n/backups`), or `restore` (from `LOGS`).
 
 Each kill prints one JSON line: the step of the kill, what a reader saw afterwards (for `backup`: the number
-of complete backups), and the store if it was loaded again. Several kills can leave the same bytes. Then an
-ordinary run repeats the load only after the first and the last of these kills.
-
-The processes are forked after all imports, because starting Python would take most of the time.
+of complete backups), and the store if logs were loaded again. If several kills leave the same files, ordinary
+tests load again only after the first and the last of them.
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ Work = Callable[[Path, OnWrite], object]
 
 
 def look(store: Path, log: Path) -> None:
-    """Record the number of calls in the published store file. Record None if there is no store file."""
+    """Record the number of tool calls in the published store file. Record None if there is no store file."""
     generation = published_generation(store)
     if generation is None:
         log.write_text("null")
@@ -133,8 +131,8 @@ def main(logs: str, base: str, out: str, kind: str = "load") -> None:
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """One kill: the step at which the work was killed, what a reader then saw, and a hash of the remaining
-    files.
+    """One kill: the step at which the process was killed, what a reader saw afterwards, and a hash of the
+    remaining files.
     """
 
     step: str
@@ -144,7 +142,9 @@ class Kill:
 
 
 def unlike(kills: Sequence[Kill]) -> list[Kill]:
-    """Group the kills by the files that they left. Return the first and the last kill of each group."""
+    """Group the kills by the hash of the remaining files. Return the first and the last kill of
+    each group.
+    """
     alike: dict[str, list[Kill]] = {}
     for kill in kills:
         alike.setdefault(kill.left, []).append(kill)
@@ -157,9 +157,9 @@ def lock(store: Path) -> None:
 
 
 def left_behind(store: Path) -> str:
-    """Return a hash of the store's files after the next work has locked the store.
+    """Return a hash of the store's files after a process has locked the store.
 
-    Locking removes leftovers of the killed work. This function locks only a copy of the store.
+    Locking removes leftovers of the killed process. Only a copy of the store is locked.
     """
     copy = store.with_name("locked")
     shutil.copytree(store, copy)
@@ -182,10 +182,10 @@ def noting(log: Path) -> OnWrite:
 
 
 def choose_writes(steps: list[str], first: int, among: Collection[str]) -> list[int]:
-    """Return the numbers (from 1) of the middle write of each kind. Thorough runs return the first and last
-    writes.
+    """Return the numbers (from 1) of the middle write of each kind. In thorough tests, also return the first
+    and last writes.
 
-    In an ordinary run, `among` limits the kinds. If `among` is empty, all kinds are used.
+    In ordinary tests, `among` limits the kinds. If `among` is empty, all kinds are used.
     """
     places: dict[str, list[int]] = {}
     for number, step in enumerate(steps, 1):
@@ -201,8 +201,8 @@ def chosen(writes: list[int], first: int) -> list[int]:
 def kill_one(
     work: Work, see: Callable[[Path, Path], None], base: Path, place: Path, number: int, *, locks_first: bool
 ) -> Kill:
-    """Kill the work at its write number `number`. With `locks_first`, the work changes only the store that it
-    locks.
+    """Kill the process at its write number `number`. If `locks_first` is True, the process changes only the
+    store that it locks.
     """
     place.mkdir(parents=True)
     store, step, seen_file = place / "store", place / "step", place / "seen"

@@ -94,7 +94,7 @@ def of_trial(text: str, run: str, arm: str | None, task: str, repeat: int = 1) -
 
 
 def trial_session(run: str, arm: str, number: int, day: int = 20) -> str:
-    """Return the log of a trial. Only the calls of the first variant have invalid arguments."""
+    """Return the log of a trial. Only the first variant's calls have invalid arguments."""
     raw = BROKEN if arm == ARMS[0] else '{"path": "a.py"}'
     return of_trial(session(f"{run}/{arm}/t{number}", turns=(2,), day=day, raw=raw), run, arm, f"t{number}")
 

@@ -84,7 +84,7 @@ def _call(base: dict[str, Any], call_id: str, raw: str) -> Iterator[dict[str, An
 
 
 def claude_code_session(name: str) -> str:
-    """Return a Claude Code session. It has a question, one call with its result, and an answer."""
+    """Return a Claude Code session: a question, one call with its result, and an answer."""
     call = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "a.py"}}
     result = {"type": "tool_result", "tool_use_id": "t1", "content": "text of the file"}
     messages: list[tuple[str, Any, str | None]] = [
@@ -107,14 +107,12 @@ def claude_code_session(name: str) -> str:
 
 
 def ask(store: Path, query: str) -> list[tuple[Any, ...]]:
-    """Return the rows of a query on the published store file."""
     with reading(store) as con:
         return con.sql(query).fetchall()
 
 
 @contextmanager
 def reading(store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the published store file, read-only."""
     generation = published_generation(store)
     assert generation is not None, f"nothing is published in {store}"
     if find_segments(generation):
@@ -127,7 +125,6 @@ def reading(store: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 @contextmanager
 def opened(path: Path, mode: str = "READ_WRITE") -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a connection to a DuckDB file."""
     quoted = str(path).replace("'", "''")
     with _instance().cursor() as con:
         con.execute(f"ATTACH '{quoted}' AS shown ({mode})")
@@ -141,7 +138,7 @@ def opened(path: Path, mode: str = "READ_WRITE") -> Iterator[duckdb.DuckDBPyConn
 
 @cache
 def _instance() -> duckdb.DuckDBPyConnection:
-    """Return the shared DuckDB instance. Starting an instance takes much longer than reading a store."""
+    """Return the shared DuckDB instance, because starting an instance takes long."""
     return duckdb.connect()
 
 
@@ -152,8 +149,8 @@ def count(store: Path, table: str) -> int:
 def contents(
     store: Path, tables: Sequence[str] = TABLES, without: Sequence[str] = ()
 ) -> dict[str, list[str]]:
-    """Return every row of the tables as sorted text. The times of loads and the columns `without` are left
-    out.
+    """Return every row of the database tables as sorted strings. The times of loads and the columns `without`
+    are left out.
     """
     with reading(store) as con:
         return contents_by(con, tables, without)
@@ -162,7 +159,7 @@ def contents(
 def contents_by(
     con: duckdb.DuckDBPyConnection, tables: Sequence[str] = TABLES, without: Sequence[str] = ()
 ) -> dict[str, list[str]]:
-    """Return the rows of an open store in the form of `contents`."""
+    """Return the rows of an open store in the form that `contents` returns."""
     clock = {"ingest_runs": CLOCK}
     return {table: _rows(con, table, (*without, *clock.get(table, ()))) for table in tables}
 
@@ -175,5 +172,5 @@ def _rows(con: duckdb.DuckDBPyConnection, table: str, without: Sequence[str]) ->
 
 
 def rows_by_reference(store: Path) -> dict[str, list[str]]:
-    """Return all rows. Ids and file positions that depend on the order of reading are left out."""
+    """Return all rows, without ids and file positions that depend on the order in which logs are loaded."""
     return contents(store, FACTS, without=("file_id",))

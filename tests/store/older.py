@@ -1,4 +1,4 @@
-"""Changes a published store to the tables of an older Callgauge version."""
+"""Changes a published store to the schema of an older Callgauge version."""
 
 # ruff: noqa: S608 - the statements are made of our own table and column names
 
@@ -26,8 +26,8 @@ _VERSIONS = Path(__file__).parent / "versions"
 
 
 def make_older(store: Path, version: int) -> None:
-    """Replace the published store file. The new file has the tables of `version`, and only data that fits
-    into them.
+    """Replace the published store file by a file with the schema of `version`, and with the data that fits
+    into it.
     """
     generation = published_generation(store)
     assert generation is not None
@@ -65,7 +65,7 @@ def _place_call(source: str, session_id: str, turn: int, step: int, ordinal: int
 
 
 def described(store: Path) -> set[tuple[str, str, str]]:
-    """Return every table, column and type of the published store file."""
+    """Return every database table, column and type of the published store file."""
     generation = published_generation(store)
     assert generation is not None
     with duckdb.connect(str(generation), read_only=True) as con:

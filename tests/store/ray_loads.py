@@ -1,8 +1,8 @@
 """Loads logs on a Ray cluster of two nodes on this machine. Run it as a module: LOGS OUT STAGE…
 
-Each STAGE gets a store `OUT/STAGE`. `whole` is an undisturbed load. In `twice`, all tasks run twice. At
-`driver-STEP`, the load is killed before this durable write, and then runs again. Other stages kill the second
-node or a process during a task, see `tests.store.dying_tasks`.
+Each STAGE gets a store `OUT/STAGE`. `whole` is an undisturbed load. In `twice`, all tasks are executed twice.
+At `driver-STEP`, the load is killed before this durable write, and then repeated. Other stages kill the
+second node or a process during a task, see `tests.store.dying_tasks`.
 
 Each stage prints one JSON line: the summary of the last load, the remaining files, and the number of logs
 whose rows were already written.
@@ -38,7 +38,7 @@ def load_on_ray(logs: Path, store: Path, on_write: OnWrite = ignore_write) -> No
 
 
 def kill_load(step: str, logs: Path, store: Path) -> None:
-    """Load in a new process of this module. The process dies before it writes `step`."""
+    """Load in a new process of this module, which dies before it writes `step`."""
     done = subprocess.run([sys.executable, "-m", __spec__.name, str(logs), str(store), f"{DIES}{step}"])
     assert done.returncode == -signal.SIGKILL, done.returncode
 
@@ -52,7 +52,7 @@ def dying_before(step: str) -> OnWrite:
 
 
 def choose_runner(stage: str, mark: Path, spared: str) -> Callable[[], Runner]:
-    """Return a factory of the function that Ray runs. The function is nested, as in `ray_cluster`."""
+    """Return a factory of the function that Ray executes. The function is nested, as in `ray_cluster`."""
     if stage == "whole" or stage.startswith("driver-"):
         return ray_cluster._make_runner
 

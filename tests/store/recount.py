@@ -28,7 +28,7 @@ LARGEST = 4, 16  # exponents: arguments are grouped by length, from 2^4 to 2^16
 
 
 class Facts:
-    """The rows of a store's tables. Rows that do not count are left out."""
+    """The rows of a store, without rows that do not count."""
 
     def __init__(self, store: Path) -> None:
         generation = published_generation(store)
@@ -77,7 +77,7 @@ def group_of(source: str | None, session_id: str | None) -> int:
 
 
 def by_group(source: str | None, counts: Mapping[str, tuple[int, int]]) -> Row:
-    """Return the columns from which an interval is computed. `counts` has (k, n) of each session; sessions
+    """Return the columns from which an interval is computed. `counts` has (k, n) of each session. Sessions
     with n = 0 are ignored.
     """
     observed = {session_id: counted for session_id, counted in counts.items() if counted[1]}
@@ -103,7 +103,9 @@ def is_syntax_measured(call: Row) -> bool:
 
 
 def is_parse_error(call: Row) -> bool:
-    """Return whether the syntax or the schema of a call failed. Schema counts only if both were measured."""
+    """Return whether the syntax or the schema of a call failed. The schema counts only if both were
+    measured.
+    """
     measured = is_syntax_measured(call) and call["schema_seen"] == "full"
     return call["fault_layer"] == "syntax" or (measured and call["fault_layer"] == "schema")
 

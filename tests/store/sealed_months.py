@@ -1,4 +1,4 @@
-"""Makes loads write all rows and sums into segments, even small or new rows. Also makes logs of several
+"""Makes loads write all rows and sums into segments, even small or new ones. Also makes logs of several
 months.
 """
 
@@ -23,7 +23,7 @@ SEALING = (
 
 
 def seal_everything(patched: pytest.MonkeyPatch) -> None:
-    """Make loads write their new rows into a segment, and also write the sums of all months."""
+    """Make loads write their new rows into a segment, and write the sums of all months."""
     patched.setattr(building_segments, "SEAL_AT", 0)
     seal_months(patched)
 
@@ -34,7 +34,6 @@ def seal_months(patched: pytest.MonkeyPatch) -> None:
 
 
 def in_month(text: str, month: int) -> str:
-    """Return a log whose days are moved to another month of 2026."""
     return text.replace("2026-11-", f"2026-{month:02}-")
 
 
@@ -48,7 +47,6 @@ def task_session(name: str, *, day: int = 1, raw: str = '{"path": "a.py"}') -> s
 
 
 def over_months(name: str, months: tuple[int, int]) -> str:
-    """Return a session with two turns, which are in different months."""
     lines = session(name, turns=(2, 2), raw="]").splitlines(keepends=True)
     second = next(place for place, line in enumerate(lines) if '"turn": 2' in line)
     parts = ("".join(lines[:second]), "".join(lines[second:]))

@@ -1,4 +1,4 @@
-"""Tests that the alerts of a load do not depend on the order of files, and need enough data."""
+"""Tests that the alerts of a load need enough data, and do not depend on the order of files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ def month(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def loaded(month: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a store into which all these logs were loaded."""
     store = tmp_path_factory.mktemp("stores") / "store"
     load([month], store)
     return store

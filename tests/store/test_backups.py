@@ -292,7 +292,7 @@ def test_a_forged_list_of_files_writes_nothing(place: Path, tmp_path: Path, name
 
 
 def test_a_forged_piece_is_not_read(place: Path, tmp_path: Path) -> None:
-    """The list of pieces names a file outside of the backup. Such a file could be endless."""
+    """The list of pieces names a file outside the backup, which could be endless."""
     (tmp_path / "secret").write_bytes(b"secret")
     name = "gen-000001.duckdb"
     file = BackupFile(name, 6, sha256(b"secret").hexdigest(), ("../../secret",))

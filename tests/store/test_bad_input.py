@@ -23,7 +23,7 @@ from tests.store.night import ask, contents, count, rows_by_reference, session
 
 
 def rejected(logs: Path, store: Path) -> dict[str, str]:
-    """Return the reasons of the rejected files by file name. Assert that each reason is one sentence."""
+    """Return the reasons for the rejected files by file name. Assert that each reason is one sentence."""
     rows = ask(store, "SELECT path, reason FROM files WHERE status = 'rejected'")
     assert all("\n" not in reason and "Traceback" not in reason for _, reason in rows)
     return {parse_stored_path(path).name: reason for path, reason in rows}

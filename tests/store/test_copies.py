@@ -1,4 +1,6 @@
-"""Tests that copies count once, and that daily sums match the rows. The order of loads must not matter."""
+"""Tests that copies count once, that daily sums match the rows, and that the order of loads does
+not matter.
+"""
 
 # ruff: noqa: S608 - the queries are made of our own table and column names
 
@@ -131,7 +133,7 @@ def test_no_measure_of_the_rollups_is_left_empty(logs: Path, store: Path) -> Non
 
 
 def from_scratch(store: Path, tmp_path: Path) -> dict[str, list[str]]:
-    """Copy the published store file, and compute the sums of all days again there. Return these sums."""
+    """Copy the published store file, compute the sums of all days again in the copy, and return them."""
     generation = published_generation(store)
     assert generation is not None
     folder = tmp_path / "copy"
@@ -181,7 +183,9 @@ def test_days_summed_up_a_few_at_a_time_equal_those_summed_up_together(
 
 
 def write_some_sessions(file: Path, chance: random.Random) -> None:
-    """Write sessions with few different names, so that files contain copies. Some sessions have no time."""
+    """Write sessions with few different names, so that files contain copies. Some sessions have no
+    timestamps.
+    """
     texts = []
     for _ in range(chance.randint(1, 4)):
         name = chance.choice("stuvw")

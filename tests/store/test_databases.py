@@ -127,7 +127,7 @@ os.kill(os.getpid(), 9)
 
 @pytest.mark.thorough
 def test_a_transaction_that_a_killed_program_left_is_undone(logs: Path, store: Path, database: Path) -> None:
-    """The journal of the killed program contains the pages from before its transaction."""
+    """The journal of the killed program contains the database pages from before its transaction."""
     subprocess.run([sys.executable, "-c", KILLED, database, TABLES, CALL % 1], check=False)
     assert (logs / "state.db-journal").stat().st_size > 0
     load([logs], store)
@@ -176,7 +176,6 @@ def test_a_copy_of_a_moment_is_taken_again_when_a_checkpoint_came_between(
 
 
 def finish(writer: sqlite3.Connection, calls: int) -> None:
-    """Write a database with this number of calls into one file."""
     writer.execute("BEGIN")
     for number in range(1, calls + 1):
         add_call(writer, number)

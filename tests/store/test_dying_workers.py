@@ -1,4 +1,4 @@
-"""Tests workers that die, loads that die, and full disks. No leftovers may stay."""
+"""Tests workers that die, loads that die, and full disks. No temporary files may remain."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_little_and_nothing_are_read_without_workers(
 
 
 def killing(processes: list[subprocess.Popen[bytes]], name: str) -> Callable[[Progress], None]:
-    """Kill the first worker when the first part of its first file has arrived."""
+    """Kill the first worker when the first rows of its first file have arrived."""
 
     def on_progress(progress: Progress) -> None:
         if progress.name.endswith(name) and progress.bytes_done > 0:

@@ -1,4 +1,4 @@
-"""Tests that one process, worker processes and a Ray cluster make the same tables."""
+"""Tests that one process, worker processes and a Ray cluster produce the same rows."""
 
 from __future__ import annotations
 

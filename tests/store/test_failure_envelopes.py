@@ -1,4 +1,4 @@
-"""Tests that results whose content reports a failure count as failures."""
+"""Tests that tool results whose content reports a failure count as failures."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOGGED = ("search_logs", "error", "envelope", "execution", "boom")
 
 
 def conversation(*results: tuple[str, str]) -> str:
-    """Return a chat transcript. It has one call of each tool, the results, and an answer."""
+    """Return a chat transcript with one call of each tool, the results, and an answer."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Do it."}]
     for number, (tool, content) in enumerate(results):
         made = {"id": f"call_{number}", "type": "function", "function": {"name": tool, "arguments": "{}"}}
@@ -110,7 +110,7 @@ def test_a_rule_that_cannot_be_read_is_refused(log: Path, store: Path, text: str
 def test_a_late_result_that_reports_a_failure_counts_like_another(
     logs: Path, store: Path, tmp_path: Path, order: str
 ) -> None:
-    """The call is in one file. The result is in another file, whose log reports success."""
+    """The call is in one file. The result is in another log, which reports success."""
     text = session("s", turns=(1,)).replace("text of the file", r"{\"success\": false, \"error\": \"x\"}")
     lines = text.splitlines(keepends=True)
     parts = {"a": lines[:4], "b": lines[4:]}

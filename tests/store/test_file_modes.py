@@ -43,12 +43,12 @@ def modes(folder: Path) -> dict[str, str]:
 
 
 def open_paths(folder: Path) -> dict[str, str]:
-    """Return the paths that users other than the owner may use. Each path has its file mode."""
+    """Return the file paths that users other than the owner may use, each with its file mode."""
     return {name: mode for name, mode in modes(folder).items() if int(mode, 8) & 0o077}
 
 
 def fill(logs: Path, store: Path, days: int = 3) -> None:
-    """Load several months. Also write the files that servers and people write."""
+    """Load several months, and write the files that servers and people write."""
     for month in range(1, days + 1):
         (logs / f"{month}.jsonl").write_text(session(f"s{month}").replace("2026-11", f"2026-{month:02}"))
     load([logs], store, private=PrivacyOptions(rules=read_rules(None)))
@@ -138,7 +138,7 @@ def test_a_lock_in_a_shared_folder_can_be_held_by_the_group(tmp_path: Path) -> N
 @pytest.mark.thorough
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="needs to be able to become other users")
 def test_another_user_may_read_nothing_and_a_user_of_the_group_may_serve(tmp_path: Path) -> None:
-    """Two users of one group load and serve. A third user can read nothing."""
+    """Two users of one group load and serve. A third user cannot read anything."""
     store = Path("/var/tmp") / f"callgauge-test-{os.getpid()}"  # noqa: S108 - a folder that everybody may enter
     store.mkdir()
     try:

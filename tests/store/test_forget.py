@@ -1,4 +1,4 @@
-"""Tests deleted sessions."""
+"""Tests the deletion of sessions."""
 
 from __future__ import annotations
 

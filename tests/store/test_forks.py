@@ -1,5 +1,5 @@
-"""Tests forked sessions. A fork repeats calls of its parent, but these calls count once, on their original
-day.
+"""Tests forked sessions. A fork repeats calls of its parent, but each call counts once, on its
+original day.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def meta(name: str, day: int, parent: str | None = None) -> list[Line]:
 
 
 def turn(key: str, day: int, calls: Iterable[str], *, ended: bool = True, hour: int = 10) -> list[Line]:
-    """Return one turn with a step for each call. Each step has token counts. If the turn has ended, an answer
-    follows.
+    """Return one turn with a step for each call, with token counts. If the turn has ended, an
+    answer follows.
     """
     at = datetime(2026, 10, day, hour, 1, tzinfo=UTC)
     lines = [
@@ -81,7 +81,7 @@ def write(file: Path, lines: Iterable[Line]) -> Path:
 
 
 def family(id_: str = RANDOM_ID) -> dict[str, list[Line]]:
-    """Return a session, two forks of it, and a fork of a fork. Each of them has one additional turn."""
+    """Return a session, two forks of it, and a fork of a fork, each with one additional turn."""
     ids = iter(id_.format(letter) for letter in _LETTERS)
     own = {
         name: turn(f"t-{name}", day, [next(ids) for _ in range(calls)])
@@ -223,8 +223,8 @@ def test_calls_at_one_place_of_turns_that_differ_all_count(logs: Path, store: Pa
 def test_however_rollouts_are_loaded_the_figures_are_those_of_one_load(
     logs: Path, store: Path, tmp_path: Path, seed: int
 ) -> None:
-    """Sessions with forks grow over several loads in a random order. A session without forks is loaded with
-    them.
+    """Forked sessions grow over several loads in a random order. A session without forks is loaded
+    with them.
     """
     chance = random.Random(seed)
     rollouts, own_calls = made_family(chance)
@@ -252,8 +252,8 @@ def test_however_rollouts_are_loaded_the_figures_are_those_of_one_load(
 
 
 def made_family(chance: random.Random) -> tuple[dict[str, list[Line]], dict[str, int]]:
-    """Return session logs by name, with their numbers of calls. Every session but the first is forked at the
-    end of a turn.
+    """Return session logs by name, with their numbers of calls. All sessions but the first are forks, made at
+    the end of a turn.
     """
     id_, numbers = chance.choice((RANDOM_ID, *SHORT_IDS)), iter(range(10, 100))
     heads: dict[str, list[Line]] = {}
@@ -284,7 +284,7 @@ def made_family(chance: random.Random) -> tuple[dict[str, list[Line]], dict[str,
 def test_short_ids_of_a_resumed_session_are_known_and_those_of_others_all_count(
     logs: Path, store: Path
 ) -> None:
-    """Claude Code may use a provider that numbers its calls. Then every session has a call `t1`."""
+    """Claude Code may use a provider that numbers tool calls. Then every session has a call `t1`."""
     first = claude_code_session("a")
     (logs / "a.jsonl").write_text(first)
     (logs / "b.jsonl").write_text(claude_code_session("b"))

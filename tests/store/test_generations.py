@@ -1,4 +1,4 @@
-"""Tests the folder of a store."""
+"""Tests the files in a store's folder."""
 
 from __future__ import annotations
 
@@ -239,7 +239,9 @@ def test_a_place_that_can_be_no_store_is_one_sentence(
 
 @pytest.mark.thorough
 def test_what_is_made_before_the_first_load_is_no_obstacle_to_it(logs: Path, tmp_path: Path) -> None:
-    """Before the first load, the folder may have users, names, tokens, a waiting server, and `lost+found`."""
+    """Before the first load, the folder may contain files of users, names, tokens and a waiting server, and
+    `lost+found`.
+    """
     (logs / "a.jsonl").write_text(session("s1"))
     store = tmp_path / "store"
     made = [
@@ -296,7 +298,7 @@ except StoreError as error:
 def test_a_disk_that_is_full_is_one_sentence_and_costs_nothing(
     logs: Path, loaded: Path, share: float
 ) -> None:
-    """A limit on file sizes makes the copy of the store fail, or DuckDB's writes."""
+    """A limit on file sizes makes either the copy of the store or DuckDB's writes fail."""
     before = rows_by_reference(loaded)
     for number in range(3):
         raws = (os.urandom(30_000).hex() for _ in range(20))

@@ -44,12 +44,12 @@ def tables(store: Path) -> dict[str, list[str]]:
 
 
 def grown(folder: Path, data: bytes, cuts: list[int]) -> Path:
-    """Load the log at each length in `cuts`, and then the whole log. Return the store."""
+    """Load the log cut at each length in `cuts`, and then the whole log. Return the store."""
     return grown_together(folder, {folder / "log.jsonl": data}, [[cut] for cut in sorted(cuts)])
 
 
 def grown_together(folder: Path, logs: dict[Path, bytes], lengths: list[list[int]]) -> Path:
-    """Load all logs at each of these lengths, and then the whole logs. Return the store."""
+    """Load all logs cut at each of these lengths, and then the whole logs. Return the store."""
     store = folder / "store"
     for cut_at in (*lengths, [len(data) for data in logs.values()]):
         for (log, data), length in zip(logs.items(), cut_at, strict=True):
@@ -68,9 +68,7 @@ def at_once(folder: Path, data: bytes) -> Path:
 
 @pytest.fixture
 def read_at_once() -> dict[Path, Any]:
-    """Return a cache for the tables of each log by path. All logs are loaded together, and one log in several
-    pieces.
-    """
+    """Return an empty cache for the stored rows of each log, by the file path of the log."""
     return {}
 
 
@@ -100,7 +98,7 @@ _UNDATED = "examples_that_end_at_a_call_or_at_an_answer.jsonl"
 
 @pytest.mark.thorough
 def test_logs_with_and_without_times_that_grow_together_count_once(tmp_path: Path) -> None:
-    """NULL equals no other value, so rows without a day are merged separately from rows with a day."""
+    """NULL equals no other value, so rows without a day are merged separately."""
     undated = next(path for path in GROWING if path.name == _UNDATED)
     dated = session("dated", turns=(2, 1, 2)).encode()
     logs = {tmp_path / "1" / "log.jsonl": dated, tmp_path / "2" / "log.jsonl": undated.read_bytes()}

@@ -1,4 +1,6 @@
-"""Tests a load that is killed at any durable write. The store stays intact. The next load completes it."""
+"""Tests a load that is killed at any durable write. The store stays intact, and the next load
+completes it.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ def killed_loads(logs: Path, base: Path, out: Path, *leaving: str) -> list[dict[
 
 
 def loaded_again(kills: list[dict[str, Any]]) -> list[tuple[dict[str, Any], Path]]:
-    """Return the kills after which the load was repeated. Each kill has the store of the repeated load."""
+    """Return the kills after which the load was repeated, each with the store after the repeated load."""
     return [(kill, Path(kill["store"])) for kill in kills if kill["store"] is not None]
 
 
@@ -88,7 +90,7 @@ def test_a_rotated_log_and_a_dump_are_in_the_nights_that_are_killed(logs: Path, 
 
 
 def states(store: Path) -> list[tuple[Any, ...]]:
-    """Return the stored states with which a load resumes a log."""
+    """Return the stored states from which a load resumes a log."""
     return sorted(ask(store, "SELECT file_id, byte_offset, line, prefix, open_turns FROM unfinished"))
 
 

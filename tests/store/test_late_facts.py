@@ -1,4 +1,6 @@
-"""Tests a log that is split into two files. In any order, the files give the same rows as the whole log."""
+"""Tests a log that is split into two files. In any order, the two files give the same rows as the
+whole log.
+"""
 
 # ruff: noqa: S608 - the queries are made of our own table and column names
 
@@ -25,7 +27,7 @@ PLACES = {
 
 
 def counted(store: Path, table: str) -> list[dict[str, Any]]:
-    """Return the rows that statistics use. Their positions are left out."""
+    """Return the rows that statistics use, without positions."""
     columns = [name for name, *_ in ask(store, f"DESCRIBE {table}") if name not in PLACES]
     rows = ask(store, f"SELECT {', '.join(columns)} FROM {table} WHERE NOT duplicate ORDER BY ALL")
     return [dict(zip(columns, row, strict=True)) for row in rows]
@@ -56,7 +58,7 @@ def cuts(log: str) -> range:
 
 
 def kinds_of_cuts(log: str) -> dict[tuple[str, str], int]:
-    """Consecutive lines form pairs of kinds. Return one position to cut the log for each such pair."""
+    """Return one position to cut the log for each pair of kinds that consecutive lines have."""
     kinds = [json.loads(line)["type"] for line in log.splitlines()]
     return {(kinds[cut - 1], kinds[cut]): cut for cut in cuts(log)}
 
@@ -95,7 +97,7 @@ def test_a_log_in_two_files_tells_what_the_whole_tells(
 def test_each_kind_of_cut_alone_has_all_done_that_it_needs(
     logs: Path, tmp_path: Path, made: Callable[[str, int], str], reverse: bool
 ) -> None:
-    """A load skips work that none of its logs needs. Here each cut is loaded alone, so no other cut can cause
+    """A load skips work that none of its logs needs. So each cut is loaded alone, and no other cut can cause
     the work.
     """
     log = made("s", 1)

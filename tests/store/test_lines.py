@@ -99,7 +99,7 @@ def test_a_line_one_byte_over_the_limit_is_not() -> None:
 
 
 class Endless(io.RawIOBase):
-    """A stream of `size` bytes without a line break. The stream never has all bytes in memory."""
+    """A stream of `size` bytes without a line break, which are never all in memory."""
 
     def __init__(self, size: int) -> None:
         self._left = size

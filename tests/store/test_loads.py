@@ -21,7 +21,7 @@ def write(path: Path, *sessions: str) -> Path:
 
 
 def afresh(logs: Path, store: Path) -> dict[str, list[str]]:
-    """Return the tables after loading the current files into a new store."""
+    """Return the stored rows after loading the current files into a new store."""
     fresh = store.with_name("fresh")
     shutil.rmtree(fresh, ignore_errors=True)
     load([logs], fresh)
@@ -141,7 +141,7 @@ def test_the_rows_of_a_deleted_file_stay(logs: Path, store: Path) -> None:
 @pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("old_name", ["app.log.1", "aaa.log"])
 def test_rotated_logs_lose_nothing(logs: Path, store: Path, old_name: str) -> None:
-    """`aaa.log` is read before `app.log`, and `app.log.1` is read after it. The order must not matter."""
+    """`aaa.log` is read before `app.log`, and `app.log.1` is read after it. The result must be the same."""
     file = write(logs / "app.log", session("s1"))
     load([logs], store)
     file.rename(logs / old_name)

@@ -24,7 +24,7 @@ NAMES = """
 
 
 def named(text: str, name: str) -> str:
-    """Return a log that uses this name for its session, its tools, its call ids and its model."""
+    """Return a log that uses this name for the session, the tools, the call ids and the model."""
     lines = [json.loads(line) for line in text.splitlines()]
     for line in lines:
         meta = line["meta"] if "meta" in line else line.setdefault("meta", {})

@@ -79,7 +79,7 @@ def test_a_store_of_the_version_before_gets_the_servers(
 
 
 def _forget_servers(segment: Path) -> None:
-    """Change the tables of a segment to those of version 10."""
+    """Change the schema of a segment to that of version 10."""
     with opened(segment) as con:
         query = "SELECT table_name FROM duckdb_columns() WHERE column_name = 'mcp_server'"
         for (table,) in con.execute(query).fetchall():

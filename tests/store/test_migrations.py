@@ -1,4 +1,4 @@
-"""Tests that the next load migrates a store of an older version. No data is lost."""
+"""Tests that the next load migrates a store of an older version without losing data."""
 
 # ruff: noqa: S608 - the queries are made of our own column names
 
@@ -105,7 +105,9 @@ def test_logs_can_be_loaded_into_an_older_store(logs: Path, store: Path, version
 
 @pytest.mark.thorough
 def test_ids_of_older_stores_get_their_marks(logs: Path, store: Path) -> None:
-    """The store contains leaked, rejected and reserialised calls, and split turns. Their ids have marks."""
+    """The store contains leaked, rejected and reserialised calls, and split turns. Each of them has a marked
+    id.
+    """
     samples = Path(__file__).parents[2] / "sample_data" / "logs"
     load([samples], store)
     (logs / "a.jsonl").write_text("".join(session("cut", turns=(3, 2), raw="]").splitlines(True)[:6]))

@@ -47,12 +47,11 @@ def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def months(store: Path) -> dict[int, str]:
-    """Return the file names of the sums of each month."""
     return {month.month: name for month, name in ask(store, MONTHS)}
 
 
 def open_rows(store: Path) -> dict[str, int]:
-    """Return how many rows of sums are in the store file itself, by table."""
+    """Return how many rows of sums are in the store file itself, by database table."""
     generation = published_generation(store)
     assert generation is not None
     with opened(generation, "READ_ONLY") as con:
@@ -270,7 +269,7 @@ def test_a_server_that_shows_no_texts_shows_none_of_old_months(logs: Path, store
 
 
 def test_months_whose_columns_stand_in_another_order_join_by_name() -> None:
-    """In a migrated store, new columns are last. The files of later months have another order of columns."""
+    """In a migrated store, new columns come last. The files of later months have another order of columns."""
     with duckdb.connect() as connection:
         connection.execute("CREATE TABLE older (x INTEGER, y VARCHAR); INSERT INTO older VALUES (1, 'a')")
         connection.execute("CREATE TABLE newer (y VARCHAR, x INTEGER); INSERT INTO newer VALUES ('b', 2)")

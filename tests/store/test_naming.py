@@ -1,4 +1,6 @@
-"""Tests models, prompts, runs and days that the path of a log defines. Several models may share one name."""
+"""Tests models, prompts, trial runs and days that are taken from a log's file path, and models that share a
+name.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,6 @@ def put(path: Path, text: str) -> Path:
 
 
 def chat() -> str:
-    """Return a log with one call, but without times and without a model."""
     call = {"id": "1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
     messages = [
         {"role": "user", "content": "read it"},
@@ -38,7 +39,6 @@ def chat() -> str:
 
 
 def named(name: str, model: str) -> str:
-    """Return a session with one call. The call names its model."""
     return session(name, turns=(1,)).replace('{"mode": "once"}', f'{{"provider": "p", "model": "{model}"}}')
 
 

@@ -20,7 +20,7 @@ LISTS = "SELECT tool, mcp_server, bytes FROM tool_lists ORDER BY bytes"
 
 
 def offering(name: str, *tools: object, day: int = 1) -> str:
-    """Return a session that calls `read`. Its log lists these tools as offered."""
+    """Return a session that calls `read`. The log lists these tools as offered."""
     records = [json.loads(line) for line in session(name, day=day).splitlines()]
     if tools:
         records[0]["meta"]["tools"] = list(tools)

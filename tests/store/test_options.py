@@ -1,4 +1,4 @@
-"""Tests options that show more of a file than before."""
+"""Tests that loading with other options shows more of a file than before."""
 
 from __future__ import annotations
 
@@ -73,7 +73,6 @@ def test_a_line_that_was_too_long_is_read_under_a_larger_limit(logs: Path, store
 
 
 def in_folder(store: Path, name: str = "read") -> Path:
-    """Write a tool definition into the folder `tools` next to the store."""
     path = store.with_name("tools") / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({**READ, "name": name}))

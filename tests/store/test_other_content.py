@@ -23,8 +23,8 @@ STATUS = "SELECT regexp_extract(path, '[^/]+$'), status, follows FROM files ORDE
 
 
 def write_over(file: Path, content: str | bytes) -> None:
-    """Replace the content of a file and change its time. Then a load notices the change even if the length is
-    equal.
+    """Replace the content of a file and change its time, so that a load notices the change even if the length
+    is equal.
     """
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     past = file.stat().st_mtime_ns - 10**9 * (1 + len(list(file.parent.iterdir())))
@@ -303,7 +303,6 @@ def test_forgetting_takes_a_session_out_of_every_content(logs: Path, store: Path
 
 
 def examples(*texts: str) -> str:
-    """Return conversations without ids, one per line."""
     lines = []
     for text in texts:
         function = {"name": "read", "arguments": json.dumps({"path": text})}
@@ -326,7 +325,7 @@ def test_two_nights_of_records_without_ids_under_one_header(logs: Path, store: P
 
 
 def cline_task(*answers: str, day: int = 1, task: str = "Look") -> str:
-    """Return one document: a Cline task without an id. It has a question, calls and their results."""
+    """Return a JSON document: a Cline task without an id, with a question, calls and their results."""
     messages: list[dict[str, object]] = [
         {
             "role": "user",

@@ -25,8 +25,8 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Facts:
 
 @pytest.fixture(scope="module")
 def nights(tmp_path_factory: pytest.TempPathFactory) -> Facts:
-    """Load two files of sessions, one after the other. The second file continues s1. Some sessions have
-    broken arguments or no end.
+    """Load two files of sessions, one after the other. The second file continues session s1. Some sessions
+    have broken arguments or no end.
     """
     folder = tmp_path_factory.mktemp("nights")
     broken, wrong = '{"path": "a.py"', '{"path": 7, "path": 8}'

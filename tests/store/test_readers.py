@@ -40,7 +40,9 @@ while not stop.exists():
 
 @contextmanager
 def reading(store: Path, answers: list[tuple[float, str, int]]) -> Iterator[None]:
-    """Run a reader in another process. At the end, the list has its answers (time, store file, calls)."""
+    """Query a store repeatedly in another process. After the block, the list has the results (time, store
+    file, calls).
+    """
     stop = store.parent / "stop"
     with subprocess.Popen(
         [sys.executable, "-c", READER, str(store), str(stop)],

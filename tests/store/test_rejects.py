@@ -1,4 +1,4 @@
-"""Tests that unreadable lines are listed with their position, and can be read again."""
+"""Tests that unreadable lines are listed with their positions, and can be read again."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ READ = {"name": "read", "input_schema": {"properties": {"path": {"type": "intege
 
 @contextmanager
 def another_parser() -> Iterator[None]:
-    """Make loads use another parser. It repairs nothing, and calls all its results clean."""
+    """Make loads use another parser, which repairs nothing and calls all results clean."""
 
     def strict(raw: Any, *_: Any, **names: Any) -> Any:
         return parse_arguments(raw if raw.startswith("[") else json.dumps({"raw": raw}), None, **names)

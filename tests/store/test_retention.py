@@ -1,4 +1,4 @@
-"""Tests that retention removes old texts and rows from all files, but keeps daily sums."""
+"""Tests that retention removes old content and rows from all files, but keeps daily sums."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DAYS = "SELECT DISTINCT day FROM tool_calls ORDER BY 1"
 
 
 def old_session(name: str, *, day: int, word: str = CANARY) -> str:
-    """Return a session whose user, model, tool, agent and prompt have special words. One call is broken."""
+    """Return a session with marker words for user, model, tool, agent and prompt. One call is broken."""
     text = session(name, day=day, turns=(2, 1), raw=json.dumps({"path": f"{word}.py", f"a {word}": 1}))
     text += session(f"{name} broken", day=day, turns=(1,), raw=f"[{word}")
     lines = []
@@ -54,7 +54,7 @@ def plain_sums(store: Path) -> dict[str, list[str]]:
 
 
 def holding(store: Path, word: str = CANARY) -> list[str]:
-    """Return the files of a store that contain a word. DuckDB's compression is off."""
+    """Return those files of a store that contain a word. DuckDB's compression is off."""
     places = [path.name for path in store.iterdir() if word.encode() in path.read_bytes()]
     for path in store.glob("gen-*.duckdb"):
         with opened(path, "READ_ONLY") as con:
@@ -66,7 +66,7 @@ def holding(store: Path, word: str = CANARY) -> list[str]:
 
 @pytest.fixture
 def aged(logs: Path, store: Path) -> Path:
-    """Return a store with two store files. Its sessions are from the 1st, the 10th and the 20th."""
+    """Return a store with two store files and with sessions of the 1st, the 10th and the 20th."""
     (logs / "a.jsonl").write_text(
         old_session("first", day=1) + old_session("tenth", day=10, word="kingfisher")
     )

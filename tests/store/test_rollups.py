@@ -15,7 +15,6 @@ COSTS = "attempts, ended, chains, retries, identical, steps, tokens, tokens_know
 
 
 def begun(number: int, *, layer: str = "syntax", **fields: Any) -> Row:
-    """Return the failed first call of a retry sequence."""
     return a_call(
         number, fault_layer=layer, chain_id=f"c{number}", attempt=1, chain_outcome="recovered", **fields
     )
@@ -49,9 +48,7 @@ def test_a_chain_costs_what_the_steps_after_its_first_call_cost(tmp_path: Path) 
 
 
 def test_a_step_that_tries_several_chains_again_is_paid_once(tmp_path: Path) -> None:
-    """Two calls fail, and one step retries both. The 120 tokens and the one second of this step must count
-    once.
-    """
+    """Two calls fail, and one step retries both. The step's 120 tokens and one second must count once."""
     calls = [
         begun(1, step=0),
         begun(2, step=0, ordinal=1),

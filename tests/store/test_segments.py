@@ -1,4 +1,4 @@
-"""Tests that all queries give the same results, although rows of earlier loads are in segment files."""
+"""Tests that all queries give the same results when rows of earlier loads are in segment files."""
 
 from __future__ import annotations
 
@@ -41,12 +41,11 @@ Step = Callable[[Path, Path], object]
 
 @pytest.fixture
 def sealed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make each load write its new rows into a segment."""
     monkeypatch.setattr(building_segments, "SEAL_AT", 0)
 
 
 def segments(store: Path) -> dict[str, str]:
-    """Return the segment files of a store, with a hash of each file's content."""
+    """Return the segment files of a store, each with a hash of its content."""
     return {path.name: sha256(path.read_bytes()).hexdigest() for path in store.glob("seg-*.duckdb")}
 
 
@@ -92,7 +91,7 @@ LOADS: tuple[Step, ...] = (
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """Two stores after all loads in `LOADS`, one of them with segments. `unlike` names the loads after which
-    they differed.
+    the two stores differed.
     """
 
     whole: Path
@@ -206,7 +205,9 @@ def test_a_load_leaves_the_segments_of_other_sessions_alone(logs: Path, store: P
 @pytest.mark.thorough
 @pytest.mark.usefixtures("sealed")
 def test_a_segment_that_loses_rows_gets_another_name(logs: Path, store: Path) -> None:
-    """Readers of the previous store file may use the old segment, so only the next load removes it."""
+    """Readers of the previous store file may use the old segment, so only the next load removes the
+    segment.
+    """
     first_night(logs, store)
     write(logs / "o.jsonl", session("other"))
     load([logs], store)
@@ -222,7 +223,7 @@ def test_a_segment_that_loses_rows_gets_another_name(logs: Path, store: Path) ->
 
 
 def continued(name: str, other: str) -> str:
-    """Return a session that begins with a copy of another session. The copy has the same ids, as in resumed
+    """Return a session that begins with a copy of another session, with the same ids, as in resumed
     sessions.
     """
     return claude_code_session(name).replace(f'"sessionId": "{name}"', f'"sessionId": "{other}"')
@@ -352,7 +353,7 @@ def test_a_backup_holds_the_segments_that_the_generation_names(
 
 
 def damage_unread_block(store: Path, name: str) -> None:
-    """Flip a bit in a block of a segment. A count of the rows does not read this block."""
+    """Flip a bit in a block of a segment. Counting the rows does not read this block."""
     generation, whole = published_generation(store), (store / name).read_bytes()
     assert generation is not None
     for place in range(20_000, len(whole), 16_384):

@@ -1,4 +1,4 @@
-"""Tests that a metadata file next to a session log is read with the log, and is not rejected."""
+"""Tests that a metadata file next to a session log is read together with the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the groups of sessions."""
+"""Tests the assignment of sessions to groups."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ def groups_by_sql(sessions: list[tuple[str | None, str | None]]) -> list[int]:
 
 
 def two_of_one_group() -> tuple[str, str]:
-    """Return two session ids that have the same group."""
     return next(("s0", f"s{at}") for at in count(1) if group_of(SOURCE, f"s{at}") == group_of(SOURCE, "s0"))
 
 
@@ -49,7 +48,7 @@ def test_the_group_is_the_same_in_sql_and_in_python() -> None:
 
 
 def test_a_group_never_changes() -> None:
-    """Stores from several years are compared with each other. Another hash would change the statistics."""
+    """Stores of several years are compared with each other, and another hash would change the statistics."""
     assert groups_by_sql([("claude_code", "s1"), ("otlp", "é"), (None, "s1"), ("", "s1")]) == [23, 6, 4, 4]
 
 
@@ -88,7 +87,7 @@ def test_where_nothing_can_be_known_no_group_is_listed(tmp_path: Path) -> None:
 
 @pytest.fixture
 def one_session(tmp_path: Path) -> Path:
-    """Return a store with one session. The session has a non-ASCII id, two days, two models and two tools."""
+    """Return a store with one session with a non-ASCII id, two days, two models and two tools."""
     who: dict[str, Any] = {"session_id": "größe-東京"}
     calls = [
         a_call(1, **who, **REFUSED, chain_id="c1", attempt=1, step=0),

@@ -1,4 +1,4 @@
-"""Tests a session in many files."""
+"""Tests sessions that consist of many files."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ def put(path: Path, value: object) -> Path:
 
 
 def add_message(tree: Path, session: str, number: int, *parts: dict[str, object]) -> None:
-    """Add a message. If all its parts are texts, the message is from the user. Otherwise, it is from the
-    model.
-    """
+    """Add a message. If it contains only text, it is from the user. Otherwise, it is from the model."""
     name = f"msg_{session}{number}"
     role = "assistant" if any(part["type"] == "tool" for part in parts) else "user"
     put(tree / "message" / f"ses_{session}" / f"{name}.json", {"id": name, "role": role, "modelID": "m"})
@@ -56,7 +54,6 @@ def tool(call: str, status: str = "completed") -> dict[str, object]:
 
 @pytest.fixture
 def tree(logs: Path) -> Path:
-    """Write a folder like OpenCode's. It has two sessions and five calls."""
     storage = logs / "opencode" / "storage"
     for session in ("a", "b"):
         put(storage / "session" / "p" / f"ses_{session}.json", {"id": f"ses_{session}", "projectID": "p"})

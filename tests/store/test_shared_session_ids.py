@@ -1,4 +1,6 @@
-"""Tests runs that have the same session id. Different calls and turns all count, but copies count once."""
+"""Tests agent runs that have the same session id. Different calls and turns all count, but copies
+count once.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ def trajectory(
 ) -> str:
     """Return an ATIF document: a task, one step per call with the result, and an answer.
 
-    If this trajectory continues an earlier trajectory, `copied` is the repeated task of the earlier one.
+    If this trajectory continues an earlier trajectory, `copied` is the task of the earlier one, which is
+    repeated.
     """
     steps = [step(1, "user", copied, is_copied_context=True)] if copied else []
     steps.append(step(len(steps) + 1, "user", task))

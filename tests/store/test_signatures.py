@@ -1,4 +1,4 @@
-"""Tests signatures. A signature is an error text without the parts that differ each time."""
+"""Tests error signatures: error messages without the parts that differ each time."""
 
 # ruff: noqa: E501  a text of a log stands on the line of what becomes of it
 from __future__ import annotations
@@ -14,7 +14,7 @@ DAY = "2026-11-20"
 
 
 def signed(*calls: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the id and the text of each call's signature. The order is that of the calls."""
+    """Return the id and the text of each call's error signature, in the order of the calls."""
     with empty_tables() as connection:
         rows = [
             {"call_id": f"{number:04d}", "day": DAY, "fault_layer": "execution", "duplicate": False} | call

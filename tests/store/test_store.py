@@ -1,4 +1,4 @@
-"""Tests the tables of a store file."""
+"""Tests the schema of a store file."""
 
 # ruff: noqa: S608 - the queries are made of our own column names
 

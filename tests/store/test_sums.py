@@ -30,8 +30,8 @@ FROZEN = date(2026, 11, 2)
 
 
 def made_session(number: int) -> str:
-    """Return a session whose text depends only on `number`. Some sessions have faulty calls, a trial run or
-    several days.
+    """Return a session that depends only on `number`. Some sessions have faulty calls, a trial run or several
+    days.
     """
     chance = random.Random(number)
     name = f"s{number}"
@@ -63,7 +63,7 @@ def _without_times(line: str) -> str:
 
 
 class Chain:
-    """A folder of logs and a store. Both change at random."""
+    """A folder of logs and a store, which change at random."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -96,7 +96,7 @@ class Chain:
         self.write(self.chance.choice(FILES), self.some_sessions())
 
     def repeat(self) -> None:
-        """Write a file of sessions. Some of the sessions are also in other files."""
+        """Write a file of sessions, some of which are also in other files."""
         self.write(f"{self.chance.choice(FILES)}-copy", self.some_sessions())
 
     def split(self) -> None:
@@ -134,8 +134,8 @@ class Chain:
 
 
 def rows(tables: dict[str, list[str]], frozen: bool) -> dict[str, list[str]]:
-    """Return the rows of all days from FROZEN on. If `frozen` is True, return the rows of the days before
-    FROZEN.
+    """Return the rows of all days from FROZEN on. If `frozen` is True, return the rows of earlier days
+    instead.
     """
     days = [repr(date(2026, 11, day)) for day in range(1, FROZEN.day)]
     return {

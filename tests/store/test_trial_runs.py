@@ -75,7 +75,9 @@ def test_calls_turns_and_sums_know_their_run_and_arm(logs: Path, store: Path) ->
 
 
 def test_a_run_from_elsewhere_is_no_trial(logs: Path, store: Path) -> None:
-    """A path may assign any session to a run. But only the log itself can say that the session is a trial."""
+    """A file path may assign any session to a trial run. But only the log itself can say that the session is
+    a trial.
+    """
     (logs / "r1").mkdir()
     (logs / "r1" / "a.jsonl").write_text(session("a"))
     load([logs], store, from_path=["logs/{run}/*"])

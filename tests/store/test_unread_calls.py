@@ -1,4 +1,4 @@
-"""Tests tool calls that a log contains but a load cannot read. A load lists their positions."""
+"""Tests tool calls that a log contains but a load cannot read. A load reports their positions."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_calls_that_are_remembered_are_bounded(
 
 
 def test_a_file_of_which_no_call_was_read_says_so_once(logs: Path, store: Path) -> None:
-    """Hermes reads `tool_calls`. So a message with Anthropic's blocks is plain text for Hermes."""
+    """The Hermes format has calls in `tool_calls`, so Anthropic's content blocks count as plain text."""
     block = {"type": "tool_use", "id": "c", "name": "ls", "input": {}}
     session = {
         "session_id": "s", "platform": "cli", "session_start": "2026-04-14T01:00:00",

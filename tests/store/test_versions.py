@@ -20,7 +20,7 @@ READ = {"name": "read", "description": "Read.", "input_schema": {"properties": {
 def log(
     name: str, day: int, prompt: str, tool: dict[str, Any] = READ, version: str = "7", hour: int = 10
 ) -> str:
-    """Return a session of one turn. It has one call, a named prompt and one offered tool."""
+    """Return a session of one turn, with one call, a named prompt and one offered tool."""
     shared = {"ts": f"2026-11-{day:02d}T{hour:02d}:00:00.000Z", "sessionId": name}
     base = shared | {"turn": 1, "step": 0}
     start = {"prompt": {"name": "support", "version": version}, "tools": [tool]}

@@ -1,4 +1,4 @@
-"""Tests that worker processes make the same tables as one process, even if a worker fails."""
+"""Tests that worker processes produce the same rows as one process, even if a worker fails."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.usefixtures("workers_read")
 
 
 def in_order(store: Path) -> dict[str, list[tuple[Any, ...]]]:
-    """Return every row of every table. Times are left out. The rows of logs keep the stored order."""
+    """Return every row of the database, without times. Rows of logs keep the stored order."""
     generation = published_generation(store)
     assert generation is not None
     with duckdb.connect(str(generation), read_only=True) as con:

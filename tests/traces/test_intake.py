@@ -62,7 +62,6 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {"": bytes, "gzip": gzip.compress,
 
 
 def make_client(folder: Path | None) -> TestClient:
-    """Return a client on this machine."""
     taken = None if folder is None else TraceFolder(folder, lambda: datetime(2026, 11, 29, tzinfo=UTC))
     return TestClient(
         TraceIntake(secret_app, taken, check_sender), "http://localhost", client=("127.0.0.1", 1)

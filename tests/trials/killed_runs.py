@@ -1,7 +1,6 @@
-"""Runs trial runs. For every n, SIGKILL ends a run at its n-th write. Run it as a module: OUT.
+"""Executes trial runs. For every n, SIGKILL ends a trial run at its n-th write. Run it as a module: OUT.
 
-Each run continues after the kill, and prints one JSON line. The processes are forked after all imports,
-because starting Python would take most of the time.
+Each trial run continues after the kill, and prints one JSON line.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from tests.trials.made_plan import UNKNOWN, make_plan, make_tasks, opened_by, we
 
 
 def go(folder: Path, on_write: OnWrite, log: Path) -> None:
-    """Run a small trial. Record each request to the model's server in `log`."""
+    """Execute a small trial run. Record each request to the model's server in `log`."""
 
     def brain(request: Asked) -> Emitted:
         with log.open("a") as file:

@@ -93,7 +93,7 @@ def city_of(request: Asked) -> str:
 
 
 def chance(*parts: object) -> float:
-    """Return a number from 0 to 1 that depends only on these parts."""
+    """Return a number from 0 to 1 that depends only on the arguments."""
     digest = hashlib.sha256(repr(parts).encode()).digest()
     return int.from_bytes(digest[:6], "big") / 2**48
 
@@ -101,8 +101,8 @@ def chance(*parts: object) -> float:
 def weather_brain(
     rates: Mapping[str, float] | None = None, broken: str = '{"town": 7}'
 ) -> Callable[[Asked], Emitted]:
-    """Return a model that requests the weather once, and then answers. Some of its calls have the arguments
-    `broken`.
+    """Return a model that requests the weather once, and then answers. Some of its tool calls have the
+    arguments `broken`.
     """
 
     def brain(request: Asked) -> Emitted:

@@ -21,7 +21,7 @@ _SETTINGS = {
 
 @dataclass(frozen=True)
 class MadeRun:
-    """The definition of a run. It has variants with their settings, and the outcome of each trial."""
+    """The definition of a trial run: the variants with their settings, and the outcome of each trial."""
 
     outcome: Outcome
     arms: dict[str, dict[str, Any]] = field(
@@ -86,7 +86,7 @@ class MadeRun:
         ]
 
     def run(self, until: int | None = None) -> tuple[list[TrialOutcome], list[ArmLook]]:
-        """Return the outcomes and the interim analyses of a run. The run stopped after `until` tasks."""
+        """Return the outcomes and the interim analyses of a trial run that stopped after `until` tasks."""
         design, outcomes, looks, first = self.design(), list[TrialOutcome](), list[ArmLook](), 0
         for number, at in enumerate(design.look_at, 1):
             ended = {arm_look.arm for arm_look in looks if arm_look.decision in ENDS}
@@ -116,8 +116,8 @@ def write_folder(root: Path, lock: Any, outcomes: Sequence[TrialOutcome], looks:
 
 
 def refuse(often: dict[str, int], calls: int = 2, **rest: Any) -> Outcome:
-    """Return an outcome function. `often` maps each variant to a number n: in every n-th task, its first call
-    fails. 0 means never.
+    """Return an outcome function. `often` maps each variant to a number n. In every n-th task, the variant's
+    first tool call fails. 0 means never.
     """
 
     def outcome(arm: str, place: int, repeat: int) -> TrialOutcome:

@@ -23,7 +23,6 @@ from tests.event_loops import run
 
 
 def tool_line(name: str, required: Sequence[str] = (), **parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a tool definition in Anthropic's format."""
     schema = {"type": "object", "properties": parameters, "required": list(required)}
     return {"name": name, "description": f"About {name}.", "input_schema": schema}
 
@@ -48,7 +47,9 @@ CATALOG = ToolCatalog.load(TOOLS)
 
 
 def make_turn(calls: Sequence[Sequence[str]] = (), answer: str = "Done.", **metadata: Any) -> Turn:
-    """Return a turn with one call per step, and the answer. Each call is parsed and run as in the gateway."""
+    """Return a turn with one call per step, and the answer. Each call is parsed and executed as in the
+    gateway.
+    """
     answers = [RecordedAnswer(tool["name"], "ok") for tool in TOOLS]
     executor = Executor(Toolbox(recorded_tools(CATALOG, answers)))
     steps = []

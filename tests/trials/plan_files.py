@@ -1,4 +1,4 @@
-"""Writes a plan and all files that the plan names into a folder. Tests change some of the text."""
+"""Writes a plan and all files that the plan names into a folder. Tests replace some of the plan's content."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ TASK: dict[str, Any] = {
 def write_plan(
     folder: Path, replace: Sequence[Sequence[str]] = (), tasks: Sequence[Any] = (TASK,), text: str = PLAN
 ) -> Path:
-    """Write the plan and all files that it names. Some text of the plan is replaced. Return the path of the
-    plan.
-    """
+    """Write the plan with replacements, and all files that it names. Return the file path of the plan."""
     for old, new in replace:
         assert text.count(old) >= 1, f"the plan has no {old!r}"
         text = text.replace(old, new, 1)

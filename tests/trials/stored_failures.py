@@ -1,4 +1,4 @@
-"""Makes a store with failed calls. Also makes a function that queries the metrics of this store."""
+"""Makes a store with failed tool calls, and a function that queries this store."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FAILED = {
 
 
 def definition(name: str = "read_file", **fields: Any) -> dict[str, Any]:
-    """Return a row of the table of definitions. `said` contains more keys of the schema, or its id."""
+    """Return a row with a tool definition. `said` contains more keys of the schema, or its id."""
     row = {"definition_id": fields.pop("definition_id", f"d-{name}"), "tool": name, "description": "Reads."}
     return row | {"definition": json.dumps({**SCHEMA, **fields})}
 
@@ -44,8 +44,8 @@ def call(number: int, **fields: Any) -> dict[str, Any]:
 
 
 def the_calls() -> Rows:
-    """Return an earlier call, a failed call, a clean parallel call, and the successful retry of the failed
-    call.
+    """Return four calls: an earlier one, a failed one, a clean parallel one, and the successful retry of the
+    failed one.
     """
     looked = {"tool": "list", "definition_id": "d-list", "result_text": "a b"}
     return [
@@ -65,7 +65,7 @@ def store_tables(
     texts: Rows | None = None,
     turns: Rows | None = None,
 ) -> dict[str, Rows]:
-    """Return the tables of a store. `prompts` maps ids to texts."""
+    """Return the rows of a store. `prompts` maps ids to prompts."""
     default_texts = [{"turn_id": "s1:1", "step": 1, "file_id": 1, "text": "I look around first."}]
     return {
         "tool_calls": the_calls() if calls is None else calls,
@@ -78,6 +78,6 @@ def store_tables(
 
 
 def ask_store(folder: Path, tables: Mapping[str, Rows]) -> Ask:
-    """Publish the tables. Return a function that queries them."""
+    """Publish the rows. Return a function that queries them."""
     connection = duckdb.connect(str(publish(folder, tables)), read_only=True)
     return lambda metric, parameters: answer_metric(connection, metric, parameters).to_dict("records")

@@ -1,4 +1,6 @@
-"""Tests the counts in a run's records. For any model, a load of the session logs gives the same counts."""
+"""Tests the counts in the records of a trial run. For any model, a load of the session logs gives the same
+counts.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ _CALLS = """
 
 
 def wild_brain(request: Asked) -> Emitted:
-    """Show every kind of behaviour of a model. The task and the step choose the behaviour."""
+    """Show every kind of behaviour of a model, chosen by the task and the step."""
     city = city_of(request)
     step = sum(message.role == "assistant" for message in request.messages)
     good = json.dumps({"city": city})
@@ -126,8 +128,8 @@ def test_the_ledger_equals_what_a_load_finds(loaded: tuple[RunEnd, Path]) -> Non
 
 
 def test_repairs_are_not_measured_where_the_server_may_have_rewritten_the_arguments(tmp_path: Path) -> None:
-    """Records, report and page must not measure repairs, because the server may have made them. Fallback
-    calls are measured.
+    """Repairs must count as not measured, because the server may have made them. Calls of the fallback are
+    measured.
     """
     plan = make_plan(tmp_path, arms=("m",), measure=MeasurePlan("refused", 0.1, looks=1))
     plan = replace(

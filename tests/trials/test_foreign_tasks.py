@@ -29,7 +29,7 @@ ASKED = {"role": "user", "content": "Paris?"}
 
 
 def saved(folder: Path, name: str, content: Any) -> Path:
-    """Write a file. A text is written unchanged, and a list is written as JSON Lines."""
+    """Write a file. A string is written unchanged, and a list is written as JSON Lines."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = content if isinstance(content, str) else "".join(json.dumps(line) + "\n" for line in content)

@@ -1,4 +1,6 @@
-"""Tests interim analyses. An independent count checks which variants are decided, and the error rates."""
+"""Tests interim analyses against an independent calculation: which variants are decided, and the
+error rates.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,7 @@ def test_looks_are_even_and_the_last_is_at_the_end() -> None:
 
 
 def test_a_difference_is_that_of_the_shares_of_calls_over_the_tasks_both_tried() -> None:
-    """Counted by hand: in tasks 0 to 2, old has 2 of 11 calls invalid, new has 4 of 5."""
+    """Counted by hand: in tasks 0 to 2, the variant old has 2 invalid calls of 11, and new has 4 of 5."""
     outcomes = [
         outcome("old", 0, calls=3, refused=1),
         outcome("old", 0, repeat=1, calls=1),
@@ -175,7 +177,9 @@ def test_a_run_that_cannot_come_to_a_verdict_ends_early_as_not_decided() -> None
 
 
 def test_boundaries_follow_the_tasks_that_were_reached_and_the_last_look_spends_the_rest() -> None:
-    """Every fourth trial of `new` has no check. So analyses come at 3/4 of the planned numbers of tasks."""
+    """Every fourth trial of `new` has no check result. So analyses come at 3/4 of the planned numbers of
+    tasks.
+    """
 
     def outcomes(until: int) -> list[TrialOutcome]:
         made = [outcome("old", place, right=place % 2 == 0) for place in range(until)]
@@ -269,7 +273,7 @@ def test_what_an_earlier_look_decided_counts_at_the_last(before: Decision, after
 
 
 def test_an_arm_without_a_verdict_leaves_nothing_to_the_others() -> None:
-    """The data are those of the previous test with Holm's method. But the clear variant lost a tenth of its
+    """The data are those of the previous test. But the variant with a clear difference lost a tenth of its
     trials.
     """
     made = [outcome("old", place, refused=int(place < 60)) for place in range(200)]

@@ -1,4 +1,4 @@
-"""Tests tasks that are made from a team's own calls."""
+"""Tests tasks that are made from stored tool calls."""
 
 from __future__ import annotations
 

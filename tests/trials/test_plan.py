@@ -249,7 +249,6 @@ VALUES = st.recursive(
 
 
 def write_toml(value: Any) -> str:
-    """Return a value as TOML. Strings are multi-line where needed."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str):

@@ -24,7 +24,7 @@ RATES = {"careful": 0.05, "sloppy": 0.20}
 
 
 def retrying_brain(request: Asked) -> Emitted:
-    """Call the tool until a call works. The model's rate is the probability of an invalid attempt."""
+    """Call the tool until a call succeeds. The model's rate is the probability of an invalid call."""
     results = [message for message in request.messages if message.role == "tool"]
     if results and "rain" in results[-1].text:
         return Emitted("It rains.")

@@ -185,7 +185,7 @@ def miss(every: int) -> MadeRun:
 
 
 def test_arms_of_a_cross_product_are_also_compared_setting_by_setting(tmp_path: Path) -> None:
-    """The new definition helps model a, and changes nothing for model b."""
+    """The new tool definition helps model a, and changes nothing for model b."""
     often = {"a-old": 3, "a-new": 30, "b-old": 6, "b-new": 6}
     trial_report = report(MadeRun(refuse(often), arms=CROSS, tasks=240, looks=1), tmp_path)
     by_factor = {(comparison.factor, comparison.value): comparison for comparison in trial_report.factors}

@@ -1,4 +1,4 @@
-"""Tests that a killed run continues."""
+"""Tests that a killed trial run continues."""
 
 from __future__ import annotations
 

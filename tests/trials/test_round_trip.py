@@ -1,4 +1,4 @@
-"""Tests the way from a log to tasks, to a trial, and back to a log."""
+"""Tests making tasks from a log, a trial with these tasks, and loading the trial's log."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read_file(path: str, limit: int = 10) -> str:
 
 
 def brain(request: Asked) -> Emitted:
-    """Answer as a model with three behaviours. The last message chooses the behaviour."""
+    """Answer as a model with three behaviours, chosen by the last message."""
     if "Report" in request.user:
         return Emitted(calls=[("report_number", '{"number": 7}')])
     text = request.last.text
@@ -49,7 +49,7 @@ def brain(request: Asked) -> Emitted:
 
 
 def make_log(folder: Path) -> None:
-    """Log three conversations. Each has one failed call, and the successful retry of this call."""
+    """Log three conversations, each with one failed call and the successful retry of this call."""
 
     async def talk(text: str, number: int) -> None:
         endpoint = BrainEndpoint(brain)

@@ -1,4 +1,6 @@
-"""Tests that no key is in the folder of a run, even if a server, a tool or a model repeats the key."""
+"""Tests that no API key is in the folder of a trial run, even if a server, a tool or a model
+repeats the key.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ PASSWORD = "canary-password-9876"  # noqa: S105 of nobody
 
 
 def leaking_brain(request: Asked) -> Emitted:
-    """Answer as a server or a model that repeats the key in every possible field."""
+    """Answer as a server or a model that repeats the API key in every possible field."""
     city, step = city_of(request), sum(message.role == "assistant" for message in request.messages)
     if "number" in request.user:
         return Emitted(status=500, body={"error": f"no capacity for {CANARY}"})

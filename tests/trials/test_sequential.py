@@ -81,7 +81,7 @@ def test_the_recursion_gives_published_tests_their_level(
 def test_the_chance_of_a_result_is_that_of_the_multivariate_normal(
     information: tuple[int, ...], drift: float
 ) -> None:
-    """The test uses no recursion. It integrates the joint distribution of all interim analyses."""
+    """The expected value comes from the joint distribution of all interim analyses, without recursion."""
     boundaries = find_boundaries(information, information[-1], 0.05)
     size = np.array(information, dtype=float)
     joint = np.sqrt(np.minimum.outer(size, size) / np.maximum.outer(size, size))

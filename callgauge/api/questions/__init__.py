@@ -1,3 +1,3 @@
-"""The questions that programs can ask. Each question has parameters and a function that computes the
+"""The questions (API queries) that programs can ask. Each has parameters and a function that computes the
 answer.
 """

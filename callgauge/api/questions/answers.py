@@ -25,9 +25,9 @@ LOG_TEXT = (
 class Answer:
     """The answer to a question.
 
-    `facts` has single values and sentences. `rows` is the table, or None for an answer without a table.
-    `text` is the answer for an agent in one or two sentences. The only log texts in `text` are names.
-    `has_log_text` is True when any field contains text from a log.
+    `facts` has single values and sentences. `rows` has the rows of a table, or is None. `text` is the answer
+    for an agent in one or two sentences; the only log content in `text` is names. `has_log_text` is True when
+    any field contains log content.
     """
 
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -52,7 +52,7 @@ def first_row(frame: pd.DataFrame) -> Row | None:
 
 
 def describe_slice(slice_: Slice) -> Row:
-    """Return a rate with its counts and 95 % interval. `unmeasured` is part of neither k nor n."""
+    """Return a rate with its counts and 95 % interval. Neither k nor n includes `unmeasured`."""
     bounds = slice_.share.interval
     return {
         "k": slice_.share.k,
@@ -68,7 +68,7 @@ def describe_slice(slice_: Slice) -> Row:
 
 
 def describe_difference(difference: Difference | None) -> Row | None:
-    """Return a difference of two shares with its 95 % interval and p-value."""
+    """Return the difference of two rates with its 95 % interval and p-value."""
     if difference is None:
         return None
     return {
@@ -81,7 +81,7 @@ def describe_difference(difference: Difference | None) -> Row | None:
 
 
 def describe_comparison(comparison: SliceComparison, smallest: float) -> Row:
-    """Return the difference with its adjusted p-value and the verdict."""
+    """Return a comparison of two rates: the difference, the adjusted p-value and the verdict."""
     return {
         "verdict": comparison.standing(smallest).name.lower(),
         "difference": describe_difference(comparison.difference),

@@ -1,6 +1,4 @@
-"""Questions about tool calls, sessions and errors. Lists are divided by a cursor; single items have all
-details.
-"""
+"""Questions about tool calls, sessions and errors. Lists are returned in pages by a cursor."""
 
 from __future__ import annotations
 
@@ -114,13 +112,13 @@ SIGNATURES_ASKED = (
 
 
 def ask_calls(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return a page of matching tool calls. The newest calls come first, or a column decides the order."""
+    """Return a page of matching tool calls, sorted by a column. By default the newest calls come first."""
     chosen = {parameter.name: parameters[parameter.name] for parameter in CALL_CHOICES}
     return _read_list(store, CALLS, parameters, chosen, "call")
 
 
 def ask_sessions(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return a page of matching sessions. The newest sessions come first, or a column decides the order."""
+    """Return a page of matching sessions, sorted by a column. By default the newest sessions come first."""
     narrowed = {name: parameters[name] for name in ("turns", "chain", "attempt", "search")}
     return _read_list(store, SESSIONS, parameters, narrowed | {"run": parameters["path_run"]}, "session")
 
@@ -164,7 +162,8 @@ def _write_cursor(offset: int, store: StoreAccess) -> str:
 def _read_cursor(text: str | None, store: StoreAccess) -> int:
     """Return the offset of a cursor.
 
-    Rejects a cursor from another published store file, because the next page would skip or repeat rows.
+    Rejects the cursor if a new store file was published since, because the next page would skip or repeat
+    rows.
     """
     if not text:
         return 0
@@ -244,7 +243,7 @@ def ask_session(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 def ask_signatures(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
     """Return error signatures: new signatures first, then by frequency.
 
-    A signature is an error message whose variable text is removed.
+    A signature is an error message without its variable parts.
     """
     ask = store.reader.ask
     chosen = choose_filters(ask, parameters)
@@ -267,9 +266,7 @@ def ask_signatures(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def _read_json(text: Any) -> Any:
-    """Return the parsed value of a stored JSON text. Return the text itself if the value is nested too
-    deeply.
-    """
+    """Return the parsed value of stored JSON. Return the string itself if the value is nested too deeply."""
     try:
         return json.loads(text) if isinstance(text, str) else text
     except (ValueError, RecursionError):

@@ -1,7 +1,6 @@
-"""Answers any metric by name, so that programs get every number of the pages.
+"""Returns the rows of any metric by name, so that programs get every number on the pages.
 
-The rows are read in batches and written to a temporary file. So a large answer needs little memory, and a
-slow client does not keep the store file open.
+The rows are read in batches and written to a temporary file, so a large answer needs little memory.
 """
 
 from __future__ import annotations
@@ -39,7 +38,9 @@ _LISTS = (
 
 @cache
 def metric_parameters(name: str) -> tuple[Parameter, ...]:
-    """Return the parameters of a metric by name. All are optional. A missing filter selects all values."""
+    """Return the parameters of a metric by name. All parameters are optional. A missing filter selects all
+    values.
+    """
     metric = metrics()[name]
     return tuple(
         Parameter(name, _find_kind(metric, name), f"${name} of the metric; all without it.", longest=100_000)
@@ -48,7 +49,7 @@ def metric_parameters(name: str) -> tuple[Parameter, ...]:
 
 
 def _find_session_filters(metric: Metric) -> set[str]:
-    """Return the filters that exist only for sessions, if the metric uses the filters of the pages."""
+    """Return the filters that exist only for sessions, if the metric uses the pages' filters."""
     return set(SESSION_FILTERS) if "sources" in metric.parameters else set()
 
 

@@ -1,6 +1,6 @@
 """Declares the parameters of questions, and reads them from URLs and tool arguments.
 
-Unknown names are errors, because an ignored filter would return a wrong number.
+Unknown names are errors. If a misspelled filter were ignored, the numbers would be wrong.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Parameter:
     longest: int = _LONGEST
 
     def read(self, values: Sequence[str]) -> Any:
-        """Convert the received texts to the parameter's value. Raises ProblemError."""
+        """Convert the received strings to the parameter's value. Raises ProblemError."""
         if len(values) > _MOST:
             raise ProblemError(400, f"{self.name} was given {len(values)} times; at most {_MOST} are read.")
         if self.kind != "texts" and len(values) > 1:
@@ -136,9 +136,9 @@ def read_parameters(declared: Sequence[Parameter], query: Given) -> dict[str, An
 
 
 def write_texts(arguments: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return tool arguments as the texts of a query string. Raises ProblemError.
+    """Return tool arguments as the strings of a URL query. Raises ProblemError.
 
-    A model may send a number as text, or a single value instead of a list. These forms are accepted.
+    Accepts a number as a string, and a single value instead of a list, because models send such arguments.
     """
     return {
         name: [_write_text(name, each) for each in (value if isinstance(value, list) else [value])]

@@ -11,7 +11,7 @@ from lenient.examples import run_example
 
 
 def request_data(request: ToolCallRequest) -> dict[str, Any]:
-    """Return all results of parsing one tool call as a dict for JSON."""
+    """Return the complete result of parsing one tool call as a dict for JSON."""
     raw = request.raw_arguments
     return {
         "tool_name": request.tool_name,
@@ -33,7 +33,7 @@ def list_accepting_policies(request: ToolCallRequest) -> list[str]:
 
 
 def code_data(code: Code) -> dict[str, Any]:
-    """Return the meaning of a diagnostic code, and the parser's result for the example of the code."""
+    """Return the meaning of a diagnostic code, and the parser's result for an example."""
     facts = {name: getattr(code, name) for name in ("name", "stage", "severity", "lossy", "summary", "why")}
     return {**facts, "example": request_data(run_example(code))}
 

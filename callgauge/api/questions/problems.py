@@ -1,4 +1,4 @@
-"""Errors of the API in the format problem+json (RFC 9457)."""
+"""Errors of the API in the problem+json format (RFC 9457)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""All questions that programs can ask. Routes, OpenAPI and agent tools are generated from these questions."""
+"""All questions that programs can ask. The routes, the OpenAPI document and the agents' tools are generated
+from them.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,10 @@ from callgauge.serving.identity import Role
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question. `path` is the question's path below /api/v1.
+    """One question. `path` is the question's URL path below /api/v1.
 
-    `answer` is the function that answers the question from a store. `has_rows` means that the answer has a
-    table, which can be sent as Arrow or Parquet. `role` is the role that the client's token needs.
+    `answer` is the function that answers the question from a store. `has_rows` means that the answer has
+    rows, which can be sent as Arrow or Parquet. `role` is the role that the client's token needs.
     """
 
     name: str

@@ -85,7 +85,7 @@ COMPARISON_ASKED = (_RATE, _SMALLEST, *arm_parameters("A"), *arm_parameters("B")
 
 
 def ask_rates(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return rates with k, n and interval. The rates are totals, or are split by one or two dimensions."""
+    """Return rates with k, n and interval: totals, or rates by one or two dimensions."""
     chosen = choose_filters(store.reader.ask, parameters)
     names = parameters["rate"] or tuple(RATES)
     frame = store.reader.ask(
@@ -132,7 +132,7 @@ def _write_share(row: Row) -> str:
 
 
 def ask_ranking(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return the values of a dimension ranked by a rate, with the sentences of the page Models."""
+    """Return the values of a dimension ranked by a rate, with the sentences that the page Models shows."""
     chosen = choose_filters(store.reader.ask, parameters)
     rate, by = RATES[parameters["rate"]], parameters["by"]
     slices = read_ranked_slices(store.reader.ask, rate, by, chosen.parameters)
@@ -189,7 +189,7 @@ def _find_costs(store: StoreAccess, by: str, chosen: ChosenFilters) -> list[Cost
 
 
 def _choose_baseline(several: Sequence[Slice], wanted: str | None, by: str, chosen: ChosenFilters) -> Slice:
-    """Return the slice with the name or label `wanted`. The default is the most used slice."""
+    """Return the slice whose name or label is `wanted`. The default is the most used slice."""
     if not wanted:
         return choose_reference(several)
     for slice_ in several:

@@ -1,4 +1,6 @@
-"""The filters of questions, which are also in the pages' filter bar. A filter accepts values and labels."""
+"""The filters of questions, which are the same as in the pages' filter bar. A filter accepts values and
+labels.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,7 @@ class ChosenFilters:
     """The chosen filters.
 
     `parameters` are the metric parameters. `labels` has the labels of all values in the store. `newest` is
-    the newest day with data, regardless of the filters.
+    the newest day with data, without any filter.
     """
 
     first: date | None
@@ -100,7 +102,9 @@ def choose_filters(ask: Ask, parameters: Mapping[str, Any], today: date | None =
 def choose_days(
     parameters: Mapping[str, Any], newest: date | None, today: date, usual: str = PRESETS[0]
 ) -> tuple[date | None, date | None]:
-    """Return the first and last day for `days`, or for `since` and `until`. None means no limit."""
+    """Return the first and last day for `days`, or for `since` and `until`. None in the result means no
+    limit.
+    """
     text, since, until = (parameters.get(name) for name in ("days", "since", "until"))
     if newest is None and not (text or since or until):
         return None, None  # No call has a day, so a range of days would exclude all calls.
@@ -129,7 +133,7 @@ def read_labels(choices: pd.DataFrame) -> Labels:
 
 
 def find_values(name: str, texts: tuple[str, ...] | None, labels: Labels) -> tuple[str, ...] | None:
-    """Return the values for `texts`. A text is a value or a label. Raises ProblemError for unknown texts."""
+    """Return the values for `texts`, which are values or labels. Raises ProblemError for unknown items."""
     if not texts:
         return None
     by_value = labels.get(name, {})

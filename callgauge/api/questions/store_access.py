@@ -1,8 +1,8 @@
 """Opens the newest published store file for programs, and limits the time of their questions.
 
-All programs share the opened file. Each question runs in a thread. Only a few questions run at the same time,
-and only a few may wait. A question is interrupted when it takes too long or the client has disconnected.
-Nothing stays open between questions, so the store file can be replaced at any time.
+All programs share the opened file. Each question is answered in a thread. Only a few questions are answered
+at the same time, and only a few may wait. A question is interrupted when it takes too long or the client has
+disconnected. No query stays open between questions, so the store file can be replaced at any time.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _Identity = tuple[str, int, int]
 
 
 class _Interruptible:
-    """A connection with queries that another thread can interrupt."""
+    """A database connection whose queries another thread can interrupt."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -84,7 +84,7 @@ class _Opened:
 
 @dataclass(slots=True)
 class SharedStore:
-    """The store that programs read. `seconds` is the time limit for one question."""
+    """The store that all programs share. `seconds` is the time limit for one question."""
 
     folder: Path | None
     seconds: float = SECONDS
@@ -98,7 +98,7 @@ class SharedStore:
         question: Callable[[StoreAccess], _T],
         wait_until_left: Callable[[], Awaitable[None]] | None = None,
     ) -> _T:
-        """Run a question in a thread, and return the result. Raises ProblemError.
+        """Answer a question in a thread, and return the answer. Raises ProblemError.
 
         `wait_until_left` returns when the client has disconnected.
         """

@@ -93,7 +93,7 @@ def ask_loads(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_codes(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return every diagnostic code of the parser and of the tool definition linter."""
+    """Return every diagnostic code of the parser and the linter."""
     rows: list[Row] = []
     if parameters["of"] != "lint":
         rows += [
@@ -135,7 +135,7 @@ def ask_code(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_metrics(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return all metrics by name. Each metric answers one question of the pages."""
+    """Return all metrics by name."""
     del parameters
     rows = [
         {
@@ -153,7 +153,7 @@ def ask_metrics(_: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
 
 
 def ask_sql(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return the rows of an SQL query. The query runs in a separate process with its own limits."""
+    """Return the rows of an SQL query, which is executed in a separate process with its own limits."""
     try:
         result = query_runs.run(store.reader.path, parameters["query"], texts=texts_are_shown())
     except query_runs.SandboxBusyError as busy:

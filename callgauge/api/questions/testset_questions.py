@@ -29,8 +29,8 @@ TESTSET_ASKED = (
 
 @dataclass(frozen=True, slots=True)
 class Testset:
-    """A test set. `found` counts the matching tool calls. `calls` counts the calls that were read: the
-    newest.
+    """A test set. `found` counts the matching tool calls. `calls` counts the newest matching tool calls that
+    were read.
 
     `is_complete` is False when not all matching tool calls were counted.
     """
@@ -42,7 +42,7 @@ class Testset:
     is_complete: bool
 
     def describe(self) -> list[str]:
-        """Return sentences about the tests in the file. Say why tool calls were left out."""
+        """Return sentences about the tests in the file, and the reasons why tool calls were left out."""
         matching = f"{'' if self.is_complete else 'at least '}{wording.plural(self.found, 'call')}"
         newest = f"the newest {self.calls:,} of " if self.calls < self.found else ""
         sentences = [f"{wording.plural(self.file.lines, 'test')} from {newest}{matching}"]
@@ -70,7 +70,7 @@ def make_testset(store: StoreAccess, parameters: Mapping[str, Any]) -> Testset:
 
 
 def ask_testset(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return a test set as the text of its file. Raises ProblemError when content is hidden."""
+    """Return a test set as the content of its file. Raises ProblemError when content is hidden."""
     if not texts_are_shown():
         raise ProblemError(403, "This server hides content (--hide-content); a test set consists of content.")
     made = make_testset(store, parameters)

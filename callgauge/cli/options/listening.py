@@ -1,4 +1,4 @@
-"""Open the port that the options --address and --port name."""
+"""Open the port given by the options --address and --port."""
 
 from __future__ import annotations
 

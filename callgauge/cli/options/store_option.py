@@ -1,6 +1,6 @@
 """The option `--store` of all commands: a folder, or the address of a shared store.
 
-Each machine has a folder for the shared store. The commands work in this folder.
+For a shared store, the commands work in a folder on this machine.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 
 def find_store(named: str) -> Path:
-    """Return the folder of the store named on the command line. Fetch the published store file of a shared
-    store.
+    """Return the folder of the store given by `--store`. For a shared store, fetch the published store file.
 
     Exits with a message if the shared store cannot be used and the folder has no earlier data.
     """
@@ -56,7 +55,7 @@ def find_store(named: str) -> Path:
 
 
 def warn_of_open_store(store: Path) -> None:
-    """Print a message if each user of this machine may read a store."""
+    """Print a message if every user of this machine may read the store."""
     from ingest.safe_files import is_open_to_everybody
 
     if is_open_to_everybody(store):

@@ -1,1 +1,1 @@
-"""The command `callgauge record`, which starts the recorder and can run another command with it."""
+"""The command `callgauge record`, which starts the recorder and, if given, another command."""

@@ -108,7 +108,9 @@ def _record_command(
     most_body: int,
     load_into: Path | None,
 ) -> int:
-    """Record a command and return its exit code, or the exit code of a failed load."""
+    """Run a command and record its requests. Return the command's exit code, or the exit code of a failed
+    load.
+    """
     from callgauge.cli.recording.recorded_command import (
         check_command,
         load_recorded,
@@ -140,7 +142,7 @@ def _record_command(
 
 @dataclass(frozen=True, slots=True)
 class _Recorder:
-    """A recorder with an open port. `run` serves until the recorder's server ends."""
+    """A recorder with an open port. `run` serves until the server is stopped."""
 
     proxy: RecordingProxy
     written: ExchangeLog

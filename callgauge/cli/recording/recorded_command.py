@@ -22,7 +22,7 @@ _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 
 
 def check_command(command: Sequence[str]) -> None:
-    """Exit with a message if no program has this name."""
+    """Exit with a message if the program does not exist."""
     if shutil.which(command[0]) is None:
         is_file = Path(command[0]).is_file()
         reason = "the file is not executable" if is_file else "command not found"
@@ -31,9 +31,7 @@ def check_command(command: Sequence[str]) -> None:
 
 @contextmanager
 def serve_in_thread(run: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
-    """Serve in a thread during the `with` block. After `stop`, `run` returns when the current requests have
-    ended.
-    """
+    """Serve in a thread during the `with` block. At the end of the block, wait for the current requests."""
     thread = threading.Thread(target=run, name="callgauge-recorder-server", daemon=True)
     thread.start()
     try:
@@ -61,8 +59,8 @@ def run_command(command: Sequence[str], variables: Mapping[str, str]) -> int:
 class _PassedSignals:
     """Passes signals of this process to a child process.
 
-    Signals that the terminal itself sends to the two processes are not passed. Signals that arrive before
-    `Popen` has returned are sent afterwards.
+    A signal that the terminal sends to both processes is not passed. A signal that arrives before the child
+    has started is passed afterwards.
     """
 
     def __init__(self) -> None:
@@ -99,6 +97,6 @@ def _is_in_foreground() -> bool:
 
 
 def load_recorded(log: Path, store: Path) -> int:
-    """Load the recorded log into a store with `callgauge ingest`. Return the exit code of this command."""
+    """Load the recorded log into a store. Return the exit code of `callgauge ingest`."""
     command = [sys.executable, "-m", "callgauge", "ingest", str(log), "--store", str(store)]
     return subprocess.run(command, check=False).returncode

@@ -90,10 +90,10 @@ _EXCERPT = 72  # This many characters of raw text are shown around a diagnostic.
 
 
 def request_text(request: ToolCallRequest) -> str:
-    """Return the results of parsing a tool call as text.
+    """Return the result of parsing a tool call as text.
 
-    The outcome and the arguments come first. Then comes each diagnostic, with the raw arguments that it
-    concerns.
+    The outcome and the arguments come first. Then comes each diagnostic, with the raw arguments at its
+    position.
     """
     lines = [
         f"outcome    {request.outcome}",
@@ -117,7 +117,7 @@ def request_text(request: ToolCallRequest) -> str:
 
 
 def mark_span(raw: str, start: int | None, end: int | None) -> Iterator[str]:
-    """Yield an excerpt of the raw text around a span, and a line with carets under the span.
+    """Yield an excerpt of the raw arguments around a span, and a line with carets under the span.
 
     Each character takes one column. Yields nothing if there is no span.
     """
@@ -166,7 +166,7 @@ def lint_json(results: LintResults) -> str:
 
 
 def lint_text(results: LintResults) -> str:
-    """Return the lint results as text. Several files get a heading with each file's name."""
+    """Return the linter's diagnostics as text. If there are several files, each file has a heading."""
     if len(results) == 1:
         return definition_findings_text(results[0][1])
     return "\n\n".join(
@@ -176,7 +176,9 @@ def lint_text(results: LintResults) -> str:
 
 
 def definition_findings_text(findings: Sequence[DefinitionFinding]) -> str:
-    """Return the lint results with suggestions as text, and the number of results of each severity."""
+    """Return the linter's diagnostics with suggestions as text, and the number of diagnostics of each
+    severity.
+    """
     lines = []
     for finding in findings:
         lines.append(f"{finding.severity}: {finding.code}")
@@ -203,7 +205,7 @@ def definition_code_text(code: DefinitionCode) -> str:
 
 
 def codes_text() -> str:
-    """Return a list of all diagnostic codes as text, one code per line, grouped by stage."""
+    """Return a list of all diagnostic codes as text, one code per line, grouped by parsing stage."""
     width = max(map(len, CODES))
     lines = []
     for stage in Stage:
@@ -217,7 +219,7 @@ def codes_text() -> str:
 
 
 def code_text(code: Code) -> str:
-    """Return the explanation of a diagnostic code as text, with the parser's result for its example."""
+    """Return the explanation of a diagnostic code as text, with the parser's result for an example."""
     call = run_example(code)
     diagnostic = next(diagnostic for diagnostic in call.diagnostics if diagnostic.code == code.name)
     sent = call.raw_arguments if isinstance(call.raw_arguments, str) else repr(call.raw_arguments)
@@ -237,8 +239,8 @@ def code_text(code: Code) -> str:
 def claims_text(claims: Sequence[FormatClaim]) -> str:
     """Return as text which format reads each file.
 
-    The text also shows each file's container, the keys of its first object, and why other formats do not read
-    it.
+    The text shows each file's container, the keys of its first object, and why other formats do not read the
+    file.
     """
     lines = []
     for claim in claims:
@@ -252,7 +254,7 @@ def claims_text(claims: Sequence[FormatClaim]) -> str:
 def formats_text(sources: Sequence[tuple[Source, str | None]]) -> str:
     """Return all log formats as text, with the contents of their logs.
 
-    A third-party format also shows the name of its distribution.
+    For a third-party format, the text shows the name of the distribution.
     """
     blocks = []
     for source, distribution in sources:

@@ -24,7 +24,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 
 class CommandGroup(TyperGroup):
-    """Help text that lists the commands in the groups of `GROUPS`, and then the exit codes."""
+    """A command whose help text lists the commands by group, and then the exit codes."""
 
     def list_commands(self, _ctx: Any) -> list[str]:
         """Return the command names in the order of the groups. Names without a group come last."""
@@ -44,7 +44,7 @@ class CommandGroup(TyperGroup):
 
 
 def grouped_commands(group: TyperGroup) -> Iterator[tuple[str, list[tuple[str, Command]]]]:
-    """Yield each group with its existing commands. Commands without a group come last, as "More"."""
+    """Yield each group with the commands that exist. Commands without a group come last, as "More"."""
     in_groups = {name for names in GROUPS.values() for name in names}
     others = tuple(name for name in group.commands if name not in in_groups)
     for title, names in {**GROUPS, "More": others}.items():

@@ -1,7 +1,5 @@
 """Format the progress and the report of a load, unreadable lines, the forecast of a dry run, and found
 agents.
-
-On a terminal the progress is a bar, elsewhere one line every `_EVERY` seconds.
 """
 
 from __future__ import annotations
@@ -62,9 +60,9 @@ class Pace:
 
 
 def progress_figures(now: Progress, rate: float | None) -> str:
-    """Return the progress as text: share, speed, time left, finished files, unreadable lines.
+    """Return the progress as text: share of bytes, speed, time left, finished files, unreadable lines.
 
-    `rate` is in bytes per second. If it is None, speed and time left are omitted.
+    `rate` is in bytes per second. If `rate` is None, speed and time left are omitted.
     """
     share = 100 * now.bytes_done // now.bytes_total if now.bytes_total else 100
     parts = [f"{share:3d} % of {format_size(now.bytes_total)}"]
@@ -78,7 +76,7 @@ def progress_figures(now: Progress, rate: float | None) -> str:
 
 
 def current_file(now: Progress, width: int) -> str:
-    """Return the name of the current file. A name longer than `width` characters loses its beginning."""
+    """Return the name of the current file. A name longer than `width` characters is cut at the start."""
     shown = escape_for_terminal(now.name) if now.files_done < now.files_total else "writing the store"
     return shown if len(shown) <= width else f"…{shown[1 - width :]}"
 
@@ -104,7 +102,8 @@ def format_duration(seconds: float) -> str:
 def show_progress(*, quiet: bool = False, stream: TextIO | None = None) -> Iterator[Tell]:
     """Yield a function that shows the progress of a load on `stream` (default: stderr).
 
-    A progress bar disappears at the end of the `with` block. If `quiet` is True, nothing is shown.
+    A terminal shows a bar, which disappears at the end of the `with` block. If `quiet` is True, nothing is
+    shown.
     """
     stream = stream or sys.stderr
     if quiet:
@@ -162,7 +161,7 @@ def load_report(report: LoadReport, store: Path, rates: Sequence[tuple[str, str]
     """Return the final lines of a load as text.
 
     The text begins with a table of the files that were read. Then come the unreadable files with advice.
-    `rates` come last: titles and figures of the whole store.
+    `rates` are titles and figures of the whole store, and come last.
     """
     rows = list(_report_figures(report)) if report.loaded else []
     width = max((len(name) for name, _ in rows), default=0)
@@ -183,7 +182,7 @@ def load_report(report: LoadReport, store: Path, rates: Sequence[tuple[str, str]
 
 
 def load_trouble(report: LoadReport) -> Iterator[str]:
-    """Yield a line for each unreadable file and each other problem."""
+    """Yield a line for each unreadable file, and for each other problem of the load."""
     if report.rejects:
         known_before = report.rejects - report.new_rejects
         before = f" ({known_before:,} known from an earlier load)" if known_before > 0 else ""
@@ -199,9 +198,7 @@ def load_trouble(report: LoadReport) -> Iterator[str]:
 
 
 def _list_unreadable(files: Sequence[RejectedFile], word: str, more: str) -> Iterator[str]:
-    """Yield a line for each unreadable file. Yield one line for each kind and folder of files that are not
-    logs.
-    """
+    """Yield a line for each unreadable file. Files that are not logs are grouped by kind and folder."""
     foreign = [file for file in files if file.foreign]
     if len(foreign) <= _FEW_FOREIGN:  # A file with data may still be a log, but a text file never is.
         foreign = [file for file in foreign if file.foreign is ForeignKind.TEXT]
@@ -216,9 +213,8 @@ def _list_unreadable(files: Sequence[RejectedFile], word: str, more: str) -> Ite
 
 
 def outlook_text(outlook: LoadForecast) -> str:
-    """Return the forecast of a dry run as text.
-
-    The text has one line for each action and format. Then come the files that cannot be read.
+    """Return the forecast of a dry run: a line for each action and format, then the files that cannot be
+    read.
     """
     kinds = [(share.would, share.form or "", share) for share in outlook.shares]
     width = max((len(form) for _, form, _ in kinds), default=0)
@@ -269,7 +265,7 @@ def _report_figures(report: LoadReport) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class ForeignFile:
-    """A file that is not a log. `reason` continues a sentence that begins with the file's path."""
+    """A file that is not a log. `reason` is a clause about the file."""
 
     path: str
     kind: ForeignKind
@@ -278,7 +274,8 @@ class ForeignFile:
 
 @dataclass(frozen=True, slots=True)
 class ForeignGroup:
-    """The files of one kind in a folder that are not logs. If `below` is True, subfolders are included.
+    """The files of one kind in a folder that are not logs. If `below` is True, files in subfolders are
+    included.
 
     `example` is the first file, sorted by path.
     """
@@ -307,15 +304,16 @@ def _describe_group(group: ForeignGroup) -> str:
 
 
 def _shorten(reason: str) -> str:
-    """Return a reason without the advice after the semicolon, because all files have the same advice."""
+    """Return a reason without the advice after the semicolon."""
     return reason.split(";", maxsplit=1)[0]
 
 
 def rejects_lines(rejects: Iterable[Reject], *, each: bool = False) -> Iterator[str]:
-    """Yield the lines of a list of unreadable lines and files.
+    """Yield lines that list unreadable lines and files.
 
-    Each entry has a line with position, code and message, and a line with its snippet. The last line counts
-    the entries by code. Files that are not logs are grouped by kind and folder, unless `each` is True.
+    Each entry has a line with position, code and message, and a line with the unreadable content. The last
+    line counts the entries by code. Files that are not logs are grouped by kind and folder, unless `each` is
+    True.
     """
     counts: Counter[str] = Counter()
     foreign: list[ForeignFile] = []
@@ -334,7 +332,7 @@ def rejects_lines(rejects: Iterable[Reject], *, each: bool = False) -> Iterator[
 
 
 def survey_lines(surveys: Sequence[AgentSurvey], now: datetime) -> Iterator[str]:
-    """Yield a line for each agent, readable agents first. Yield a line for each unreadable folder.
+    """Yield a line for each agent, readable agents first, and a line for each unreadable folder.
 
     `now` is a time in the user's time zone.
     """
@@ -368,8 +366,8 @@ def _describe_day(moment: datetime, now: datetime) -> str:
 def describe_store_rates(store: Path) -> list[tuple[str, str]]:
     """Return the title and the figures of each headline rate over all days of a store.
 
-    Omits rates that were not measured. If the store has no tool definitions, the rate of repaired JSON
-    replaces the rate *Needed repair*. Raises UnshownStoreError or MetricError.
+    Omits rates that were not measured. Without tool definitions, the rate of repaired JSON replaces the rate
+    *Needed repair*. Raises UnshownStoreError or MetricError.
     """
     # These modules import DuckDB, which `callgauge --help` does not need.
     from callgauge.analysis import wording
@@ -400,7 +398,7 @@ def describe_store_rates(store: Path) -> list[tuple[str, str]]:
 def group_foreign_files(files: Iterable[ForeignFile], most: int) -> list[ForeignGroup]:
     """Group files that are not logs by kind and folder. The kinds are in the order of `ForeignKind`.
 
-    If more than `most` folders have such files, the files of the deepest folders count for the parent folder.
+    If more than `most` folders have such files, the deepest folders are grouped under their parent folder.
     """
     by_kind: dict[ForeignKind, dict[str, list[ForeignFile]]] = {kind: {} for kind in ForeignKind}
     for file in files:

@@ -31,8 +31,8 @@ def forget_text(
 ) -> str:
     """Return a text about deleted sessions.
 
-    `notes` is the number of deleted notes. `backups` maps locations to earlier backups. `nights` is the
-    number of nightly reports in the store.
+    `notes` is the number of deleted notes. `backups` maps each backup location to its older backups. `nights`
+    is the number of nightly reports in the store.
     """
     if not report.sessions:
         return f"no session in {store} matches; nothing was deleted"
@@ -75,7 +75,8 @@ def retention_text(
 ) -> str:
     """Return a text about the data that retention deleted.
 
-    `reports` is the number of deleted nightly reports. `backups` maps locations to earlier backups.
+    `reports` is the number of deleted nightly reports. `backups` maps each backup location to its older
+    backups.
     """
     lines = []
     if report.facts_before is not None:
@@ -172,7 +173,9 @@ def model_lines(report: ModelNamesReport) -> Iterator[str]:
 
 
 def _describe_origin(name: ModelName) -> str:
-    """Return the source of a name and the alias rule that applied. Return "" for a name from the log."""
+    """Return where a model's name comes from, and the alias rule that applied. Return "" for a name from the
+    log.
+    """
     why = [_SOURCES[name.source]] if name.source in _SOURCES else []
     if name.rule:
         named = f"in the logs {name.model_name}, " if name.model_name != name.model else ""

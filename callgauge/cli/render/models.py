@@ -1,4 +1,4 @@
-"""Format probe results as a table with a column for each model, and the steps of a conversation."""
+"""Format probe results as tables with a column for each model, and the steps of a conversation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class ProbeRow:
-    """The probe results of one model in the table. `cost` is in USD. It is None if the model has no price."""
+    """The probe results of one model. `cost` is in USD, or None if the model has no price."""
 
     model: str
     probe: Probe
@@ -37,7 +37,7 @@ class ProbeRow:
 
 
 def probe_lines(rows: Sequence[ProbeRow]) -> Iterator[str]:
-    """Yield the tables, and then the reasons why a feature is missing or unknown."""
+    """Yield the lines of the tables, and then the reasons why a feature is missing or unknown."""
     columns = [_write_column(row) for row in rows]
     labels = [label for label in columns[0] if any(column[label] != _NOT_ASKED for column in columns)]
     first = max(map(len, labels)) + 2
@@ -94,7 +94,7 @@ def _reason_lines(row: ProbeRow) -> Iterator[str]:
 
 
 def probe_data(row: ProbeRow) -> dict[str, Any]:
-    """Return a probe for JSON output."""
+    """Return a model's probe results for JSON output."""
     tokens = row.probe.tokens
     return {
         **row.probe.to_log(),
@@ -133,14 +133,14 @@ def _call_lines(call: CallResult) -> Iterator[str]:
 
 
 class ReplyPrinter:
-    """Prints the text of replies while it arrives, and then the rest of the turn."""
+    """Prints the content of replies while it arrives, and then the rest of the turn."""
 
     def __init__(self) -> None:
         self._text = ""
         self._is_open = False  # in the middle of a reply
 
     def print_piece(self, piece: TextPiece) -> None:
-        """Print a piece of a reply's text. If this is a new attempt, say that the earlier text is void."""
+        """Print a piece of a reply. If the request was repeated, say that the earlier pieces are void."""
         if piece.is_first:
             if self._is_open:
                 print("\n  [the stream broke; the model was asked again]")
@@ -157,9 +157,7 @@ class ReplyPrinter:
             print(line, flush=True)
 
     def print_turn(self, turn: Turn) -> None:
-        """Print the answer of a turn, unless it was printed as it arrived. Then print the line about the
-        turn.
-        """
+        """Print the answer of a turn, unless already printed. Then print status, tokens and duration."""
         self.end_line()
         if turn.answer != self._text:
             print(_escape_lines(turn.answer))
@@ -167,20 +165,20 @@ class ReplyPrinter:
         print(_turn_line(turn), flush=True)
 
     def end_line(self) -> None:
-        """End the line of a reply that stopped in the middle."""
+        """End the current output line if a reply stopped in the middle."""
         if self._is_open:
             self._is_open = False
             print(flush=True)
 
 
 def _escape_lines(text: str) -> str:
-    """Return a text with control characters escaped, except line breaks and tabs."""
+    """Return a string with control characters escaped, except line breaks and tabs."""
     kept = re.split(r"([\n\t])", text)
     return "".join(part if part in ("\n", "\t") else escape_for_terminal(part) for part in kept)
 
 
 def _turn_line(turn: Turn) -> str:
-    """Return a line with the status, counts, tokens and duration of a turn."""
+    """Return a line with the status, the number of steps and calls, the tokens and the duration of a turn."""
     tokens = turn.tokens
     parts = [f"{turn.status}", f"{len(turn.steps)} replies", f"{len(turn.calls)} calls"]
     if turn.calls_not_run:
@@ -191,6 +189,6 @@ def _turn_line(turn: Turn) -> str:
 
 
 def shorten_line(text: str, most: int = _WIDTH) -> str:
-    """Return a text as one line of at most `most` characters, safe for a terminal."""
+    """Return a string as one line of at most `most` characters, safe for a terminal."""
     plain = escape_for_terminal(" ".join(text.split()))
     return plain if len(plain) <= most else plain[: most - 1] + "…"

@@ -13,7 +13,7 @@ _LONGEST = 60  # The maximum number of characters of a model name.
 
 
 def price_lines(price_list: PriceList, used: Mapping[str, int]) -> Iterator[str]:
-    """Yield the lines of the price list. `used` is the number of calls to each model in the store."""
+    """Yield the lines of the price list. `used` is the number of calls per model in the store."""
     team = [price for owner, price in price_list.listed() if owner is Owner.TEAM]
     if team:
         models = len({price.model for price in team})

@@ -1,7 +1,4 @@
-"""Print messages without control characters, handle Ctrl-C, and wait for a locked store.
-
-The first Ctrl-C or SIGTERM asks a command to stop. The second ends the command immediately.
-"""
+"""Print messages without control characters, handle Ctrl-C, and wait for a locked store."""
 
 from __future__ import annotations
 
@@ -36,7 +33,9 @@ def print_message(message: str) -> None:
 
 @contextmanager
 def show_status() -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows the current step on stderr. A terminal shows one changing line."""
+    """Yield a function that shows the current step on stderr. In a terminal, each step replaces the previous
+    one.
+    """
     if not sys.stderr.isatty():
         yield print_message
         return
@@ -61,13 +60,13 @@ def fail_in_lines(message: str, code: int) -> NoReturn:
 
 
 def print_mistakes(mistakes: CheckedFileError) -> None:
-    """Print each mistake in a file that a person wrote, one mistake per line."""
+    """Print each mistake in a hand-written file, one mistake per line."""
     for line in mistakes.lines():
         print_message(line)
 
 
 def escape_for_terminal(text: str) -> str:
-    """Return text with control characters escaped, so that log text cannot control a terminal."""
+    """Return a string with control characters escaped, so that log content cannot control a terminal."""
     return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
@@ -81,7 +80,7 @@ def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 class Interrupts:
     """Signal handler that raises KeyboardInterrupt only at the second signal.
 
-    After the first signal, `is_stop_wanted()` returns True.
+    After the first signal, the method `is_stop_wanted` returns True.
     """
 
     def __init__(self, heard: bytes) -> None:
@@ -101,10 +100,8 @@ class Interrupts:
 
 @contextmanager
 def catch_interrupts(heard: bytes = _HEARD) -> Iterator[Interrupts]:
-    """Handle Ctrl-C and SIGTERM with an `Interrupts` inside the `with` block. The first signal prints
-    `heard`.
-
-    The previous handlers are restored at the end.
+    """Handle Ctrl-C and SIGTERM with an `Interrupts` inside the `with` block. At the first signal, print the
+    message `heard`.
     """
     interrupts = Interrupts(heard)
     with handle_signals(_SIGNALS, interrupts):
@@ -113,9 +110,7 @@ def catch_interrupts(heard: bytes = _HEARD) -> Iterator[Interrupts]:
 
 @contextmanager
 def handle_signals(names: Iterable[str], handler: SignalHandler) -> Iterator[None]:
-    """Handle these signals during the `with` block, if the system has them. Then restore the previous
-    handlers.
-    """
+    """Handle these signals during the `with` block, if the operating system has them."""
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.signal(number, handler) for number in numbers}
     try:
@@ -132,11 +127,11 @@ def make_patience(
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Callable[[str], bool]:
-    """Return a function that waits before the next attempt to lock a store.
+    """Return a function to call before the next attempt to lock a store.
 
-    The function gets a sentence that names the lock's owner. The first call prints this sentence. The
-    function returns True after a short pause. It returns False after `at_most` seconds (None means no limit),
-    or when `stopped()` returns True.
+    The function receives a sentence that names the owner of the lock. The first call prints this sentence.
+    The function waits for a moment and returns True. After `at_most` seconds (None means no limit), or when
+    `stopped()` returns True, it returns False.
     """
     began: list[float] = []
 

@@ -1,4 +1,4 @@
-"""Format the check of a plan, the progress of a trial run, and its report with the gates."""
+"""Format the check of a plan, the progress of a trial run, and the report of a trial run with its gates."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def _money(amount: float | None) -> str:
 
 
 def run_figures(now: RunProgress) -> str:
-    """Return the progress as text: trials, tasks, money, tokens, elapsed time and time left."""
+    """Return the progress of a trial run: trials, tasks, money, tokens, elapsed and remaining time."""
     parts = [
         f"{now.trials:,} of {now.planned_trials:,} trials",
         f"{now.tasks:,} of {now.planned_tasks:,} tasks",
@@ -182,7 +182,7 @@ def run_figures(now: RunProgress) -> str:
 
 @contextmanager
 def show_run(stream: TextIO | None = None) -> Iterator[Callable[[RunProgress], None]]:
-    """Yield a function that shows the progress of a run on `stream` (default: stderr)."""
+    """Yield a function that shows the progress of a trial run on `stream` (default: stderr)."""
     stream = stream or sys.stderr
     is_terminal = stream.isatty()
     shown_at = time.monotonic()
@@ -207,9 +207,9 @@ def show_run(stream: TextIO | None = None) -> Iterator[Callable[[RunProgress], N
 def trial_report_lines(
     report: Report, gates: Sequence[GateResult], *, is_full: bool = False
 ) -> Iterator[str]:
-    """Yield a report: the answer, a table of the primary measure, warnings and gates.
+    """Yield the lines of a report: the answer, a table of the primary measure, warnings and gates.
 
-    `is_full` adds the question, every sentence, all measures and settings, and the details.
+    `is_full` adds the question, all sentences, measures and settings, and the details.
     """
     # A top-level import of numpy would delay every command by 0.2 seconds.
     from callgauge.trials.verdicts.report_text import (

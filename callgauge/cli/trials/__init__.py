@@ -1,1 +1,1 @@
-"""The commands `callgauge trial …`, with one module for each command, and their shared functions."""
+"""The commands `callgauge trial …`, with one module for each command, and functions that they share."""

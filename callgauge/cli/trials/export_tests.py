@@ -1,4 +1,4 @@
-"""The command `callgauge export-tests`: calls of a store as a test set for another tool."""
+"""The command `callgauge export-tests`: writes tool calls of a store as a test set for another program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads from a store what a plan can expect from its models: rates, and the sizes of turns."""
+"""Reads the rates and turn sizes of a plan's models from a store, for an estimate."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class StoreProblemError(Exception):
 
 
 def read_histories(store: Path, plan: Plan) -> tuple[dict[str, History], list[str]]:
-    """Return the history of each model in the plan, and a sentence for each model without a history.
+    """Return the history of each model in the plan, and a sentence for each model that has no history.
 
     Raises StoreProblemError.
     """
@@ -77,7 +77,8 @@ def read_histories(store: Path, plan: Plan) -> tuple[dict[str, History], list[st
 
 
 def _read_share(connection: Any, plan: Plan, name: str) -> tuple[Share | None, str]:
-    """Return the rate that corresponds to the primary measure, and a text that says what the rate counts.
+    """Return the rate in the store that corresponds to the primary measure, and a text that says what is
+    counted.
 
     The rate counts the plan's tools. If these tools have too few tool calls, the rate counts all tools. The
     rate is None if there are fewer than ENOUGH tool calls or turns.

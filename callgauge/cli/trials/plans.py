@@ -23,7 +23,7 @@ PlanFile = Annotated[
 
 
 def load_plan(path: Path) -> tuple[Plan, tuple[Task, ...]]:
-    """Return a plan and its tasks. Exits with 2 after printing each mistake. A secret counts as a mistake."""
+    """Return a plan and its tasks. If there is a mistake or a secret, print each and exit with 2."""
     from callgauge.trials.planning.plan import PlanError
     from callgauge.trials.planning.trial_files import read_plan_and_tasks
 
@@ -46,7 +46,7 @@ def load_plan(path: Path) -> tuple[Plan, tuple[Task, ...]]:
 
 
 def find_secret_lines(text: str) -> Iterator[int]:
-    """Yield the numbers of lines, from 1, that match a secret pattern of `ingest --redact`."""
+    """Yield the numbers of the lines (from 1) that match a secret pattern of `ingest --redact`."""
     from ingest.privacy.access_tokens import TOKEN_TYPES
     from ingest.privacy.labelled_secrets import BESIDE
     from ingest.privacy.redactor import Redactor

@@ -1,6 +1,7 @@
 """The commands `callgauge trial probe`, `trial run` and `trial demo`.
 
-A separate process loads the logs of a trial run into the store, so that an open dashboard shows the run live.
+During a trial run, a separate process loads the logs into the store, so an open dashboard shows the trials
+live.
 """
 
 from __future__ import annotations
@@ -163,9 +164,9 @@ def _run_plan(
     may_change: bool = False,
     redacts: bool = False,
 ) -> RunEnd:
-    """Run a plan and show its progress. If `may_change` is True, a changed plan starts a new run.
+    """Execute a plan and show the progress. If `may_change` is True, a changed plan starts a new trial run.
 
-    Exits with a message if the run cannot start.
+    Exits with a message if the trial run cannot start.
     """
     from callgauge.trials.results.run_folder import FolderError
     from callgauge.trials.running.run import run_trial
@@ -212,7 +213,7 @@ def _run_plan(
 
 
 def _make_privacy(out: Path, store: Path | None, *, redacts: bool) -> RunPrivacy:
-    """Return the redaction for a run. `--redact` uses the store's placeholder key if the store has one."""
+    """Return the redaction for a trial run, with the store's placeholder key if the store has one."""
     from ingest.privacy.configuration import KEY, read_or_make_key
 
     if not redacts:
@@ -255,10 +256,10 @@ def _run_async(asking: Any) -> Any:
 
 
 class RunPrivacy:
-    """Removes secrets from server messages. If `redacts` is True, also removes personal data from all texts
-    of a run.
+    """Removes secrets from server messages. If `redacts` is True, also removes personal data from the logs of
+    a trial run.
 
-    Uses the patterns of `ingest --redact`. `key` makes the placeholders.
+    Uses the patterns of `ingest --redact`. Placeholders are computed with `key`.
     """
 
     def __init__(self, key: bytes, *, redacts: bool) -> None:
@@ -269,17 +270,15 @@ class RunPrivacy:
         self._redacts = redacts
 
     def clean_server_text(self, text: str) -> str:
-        """Remove texts that look like secrets from a server's message. Return the message."""
+        """Return a server's message without strings that look like secrets."""
         return self._redactor.redact_text(text)
 
     def clean_text(self, text: str) -> str:
-        """Return a text of the run. With --redact, personal data is removed."""
+        """Return a string unchanged, or without personal data if `--redact` is given."""
         return self._redactor.redact_text(text) if self._redacts else text
 
     def clean_event(self, event: dict[str, Any]) -> dict[str, Any]:
-        """Return an event for the log. With --redact, the event's texts are redacted as in `ingest
-        --redact`.
-        """
+        """Return a log event unchanged, or redacted as in `ingest --redact` if `--redact` is given."""
         if not self._redacts:
             return event
         kept_fields = {name: event[name] for name in _AS_THEY_ARE}
@@ -291,7 +290,7 @@ class RunPrivacy:
         return {**event, **kept_fields}
 
     def _redact_meta(self, meta: dict[str, Any]) -> dict[str, Any]:
-        """Redact the fields of an event. Invalid raw arguments keep their errors."""
+        """Redact the fields of an event. Redacted raw arguments stay invalid if they were invalid."""
         new: dict[str, Any] = self._redactor.redact_value(
             {name: value for name, value in meta.items() if name not in ("trial", "task", "outcome")}
         )
@@ -308,7 +307,7 @@ def child_environment() -> dict[str, str]:
 
 
 class Publisher:
-    """Loads a run's folder in a separate process. `problem` is the message of a failed load."""
+    """Loads the logs of a trial run in a separate process. `problem` is the message of a failed load."""
 
     def __init__(self, folder: Path, store: Path, *, redacts: bool) -> None:
         options = ("--quiet", "--wait", *(("--redact",) if redacts else ()))
@@ -322,7 +321,7 @@ class Publisher:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Load the complete run a last time, then stop."""
+        """Load the logs a last time, then stop the process."""
         self._ended.set()
         self._thread.join()
         self.publish()

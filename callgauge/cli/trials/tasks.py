@@ -152,9 +152,7 @@ def _make_files(
     plan: Path | None,
     output: Path | None,
 ) -> tuple[dict[Path, bytes], list[str]]:
-    """Return the files to write, with the plan last. Also return sentences about the tasks and the omitted
-    calls.
-    """
+    """Return the files to write, with the plan last, and sentences about the tasks and the omitted calls."""
     # A top-level import would load DuckDB for every command.
     from callgauge.analysis.metrics import MetricError, read_rows
     from callgauge.analysis.metrics.published_store import (
@@ -223,9 +221,7 @@ def _describe(
 
 
 def write_new_files(files: Mapping[Path, bytes]) -> None:
-    """Write new files atomically. Existing files are never overwritten. The last file is written after all
-    others.
-    """
+    """Write new files atomically, in the given order. Existing files are never overwritten."""
     existing = next((path for path in files if path.exists()), None)
     if existing is not None:
         render.fail(f"{existing} already exists; name another file, or move it away", ExitCode.WRONG_USE)

@@ -1,4 +1,4 @@
-"""Allow only one nightly run at a time per store. If a process is killed, its lock is released, too."""
+"""Allow only one nightly run at a time per store. The lock of a killed process is released."""
 
 from __future__ import annotations
 

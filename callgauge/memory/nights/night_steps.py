@@ -30,9 +30,8 @@ class NightStep:
     """A step of a nightly run. `outcome` is None while the step runs, and also if the step's process was
     killed.
 
-    The next nightly run marks killed steps. `told` contains figures for people. After a failure `told` also
-    has the sentence `problem`. For a skipped step `told` has `reason`. `tries` counts how often the step
-    began in this nightly run.
+    `told` contains figures for people. After a failure `told` has the item `problem`, a sentence. For a
+    skipped step `told` has the item `reason`. `tries` counts how often the step began in this nightly run.
     """
 
     night: date
@@ -54,9 +53,10 @@ class NightRecords:
         self._file = MemoryFile(folder)
 
     def list_steps(self, nights: int, until: date = date.max) -> Sequence[NightStep]:
-        """Return the steps of the newest nightly runs. The newest run comes first, with its steps in order.
+        """Return the steps of the newest nightly runs. The newest nightly run comes first, with its steps in
+        order.
 
-        Ignores runs dated after `until`, which come from a wrong clock.
+        Ignores nightly runs after `until`, which were recorded with a wrong clock.
         """
         (rows,) = self._file.read_rows(_NEWEST, values=(until.isoformat(), nights))
         steps = (_make_step(*row) for row in rows)

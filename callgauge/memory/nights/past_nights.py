@@ -21,7 +21,9 @@ _RHYTHM = 14  # The expected interval comes from this many latest intervals betw
 
 @dataclass(frozen=True, slots=True)
 class PastNight:
-    """One nightly run with its steps in order. `is_running` means that a process is executing the run now."""
+    """One nightly run with its steps in order. `is_running` means that a process is executing the nightly run
+    now.
+    """
 
     night: date
     steps: tuple[NightStep, ...]
@@ -51,9 +53,7 @@ class PastNight:
 
 @dataclass(frozen=True, slots=True)
 class ServiceState:
-    """The last nightly runs, newest first, and the sources. Before the first nightly run, the two are
-    empty.
-    """
+    """The last nightly runs, newest first, and the sources. Both are empty before the first nightly run."""
 
     nights: tuple[PastNight, ...]
     sources: tuple[SourceState, ...]
@@ -64,10 +64,11 @@ class ServiceState:
         return sorted(silent, key=lambda source: -source.count_silent_days(now))
 
     def find_missing_night(self, now: datetime) -> datetime | None:
-        """Return the start of the newest nightly run if the next run is overdue. Otherwise return None.
+        """Return the start of the newest nightly run if the next nightly run is overdue. Otherwise return
+        None.
 
-        The expected interval is the second longest of the latest intervals. So runs on working days only are
-        not overdue at weekends, and a single outage does not extend the expected interval.
+        The expected interval is the second longest of the latest intervals. So nightly runs on working days
+        only are not overdue at weekends.
         """
         begun = [night.began for night in self.nights[: _RHYTHM + 1]]
         if len(begun) < _FEWEST:

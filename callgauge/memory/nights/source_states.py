@@ -20,11 +20,11 @@ _NOTE = """
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """A source after its last load, which happened at `looked`.
+    """A source after its last load.
 
-    `newest` is the time of the newest data, or None if there is no data. The source counts as silent after
-    `silent_after` days without data. If `silent_after` is None, the source never counts as silent. `problem`
-    is the reason why the load failed. It is empty after a successful load.
+    `looked` is the time of the last load. `newest` is the time of the newest data, or None if there is no
+    data. The source counts as silent after `silent_after` days without data. If `silent_after` is None, the
+    source never counts as silent. `problem` is the reason why the load failed, or empty.
     """
 
     name: str

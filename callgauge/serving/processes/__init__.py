@@ -1,1 +1,1 @@
-"""Runs a served dashboard as several processes: a front process, and workers that run the pages."""
+"""Serves a dashboard with several processes: a front process, and workers that execute the pages."""

@@ -1,4 +1,4 @@
-"""Reads the header of a connection's first request, but leaves its bytes in the connection."""
+"""Reads the header of a connection's first request, but leaves its bytes in the socket."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PAUSE = 0.02  # seconds between two reads; a slow client must not keep this pro
 
 @dataclass(frozen=True, slots=True)
 class FirstRequest:
-    """The parts of a request that the front process needs. `size` is the length of the request's header in
+    """The fields of a request that the front process needs. `size` is the length of the request's header in
     bytes.
     """
 
@@ -38,7 +38,7 @@ class FirstRequest:
 
 
 def is_for_first(path: str) -> bool:
-    """Return True if only the first worker answers requests for this path."""
+    """Return True if only the first worker answers requests for this URL path."""
     return path.startswith(_OF_FIRST) or not path.startswith("/")
 
 
@@ -53,7 +53,7 @@ def read_worker(cookies: str) -> int | None:
 async def read_first_request(connection: socket.socket) -> FirstRequest | None:
     """Wait for a request's header, and return the request. Return None if the client disconnects first.
 
-    The bytes stay in the connection, so that a worker can read them.
+    The bytes stay in the socket, so that a worker can read them.
     """
     size = 0
     while True:

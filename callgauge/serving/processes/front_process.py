@@ -1,9 +1,8 @@
 """Runs the front process of `callgauge serve`, which passes each new connection to a worker.
 
-The process reads the header of the first request, but leaves the bytes in the connection. The worker gets the
-connection with the client's address. The front process itself answers `/healthz/live`, so that no page can
-delay the answer. The front process restarts workers that end. When the front process ends, it ends all
-workers.
+The front process reads the header of the first request, but leaves the bytes in the socket. It answers
+`/healthz/live` itself, so that no page can delay the response. It restarts workers that end, and ends all
+workers when it ends.
 
 Arguments: ADDRESS PORT WORKERS COMMAND...
 """
@@ -96,7 +95,7 @@ class FrontProcess:
 
 
 class _Arrival:
-    """A new connection whose request header is not complete. WaitingConnections may close the connection."""
+    """A new connection whose request header is not complete. `WaitingConnections` may close it."""
 
     def __init__(self, address: Any, task: asyncio.Task[Any] | None) -> None:
         self._address = address

@@ -1,4 +1,4 @@
-"""Takes the connections that the front process passes to a worker, and reports that the worker runs."""
+"""Receives connections that the front process passes to a worker. Reports that the worker is alive."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def worker_place() -> WorkerPlace | None:
 
 
 class HandedConnections:
-    """Takes the connections that the front process accepted.
+    """Receives the connections that the front process accepted.
 
     `channel` is a Unix socket to the front process. `make_protocol` creates the protocol of a new connection.
     """
@@ -53,7 +53,7 @@ class HandedConnections:
         asyncio.get_running_loop().remove_reader(self._channel)
 
     async def report(self) -> None:
-        """Tell the front process that this worker's event loop runs."""
+        """Tell the front process that this worker's event loop is alive."""
         with suppress(OSError):  # the front process is busy, or has ended
             self._channel.send(b".")
 
@@ -82,10 +82,10 @@ class HandedConnections:
 
 
 class WorkerAnswers:
-    """Closes each connection after one answer, and sets the cookie that binds a browser to this worker.
+    """Closes each connection after one response, and sets the cookie that binds a browser to this worker.
 
-    A proxy may send requests of several browsers over one connection, but the front process reads only the
-    first request.
+    A proxy may send requests of several browsers over one connection. The front process reads only the first
+    request of a connection, so each request needs its own connection.
     """
 
     def __init__(self, app: ASGIApp, number: int) -> None:

@@ -76,8 +76,7 @@ def make_server_command(
 ) -> tuple[list[str], dict[str, str]]:
     """Return the command that serves a store, and the environment of the server process.
 
-    A worker gets its connections from the front process. Streamlit must open a port, so a worker opens a free
-    port, and closes this port immediately.
+    A worker receives its connections from the front process and needs no port of its own.
     """
     port, address = (0, "127.0.0.1") if is_worker else (settings.port, settings.address)
     options = ["--server.port", str(port), "--server.address", address]

@@ -1,8 +1,7 @@
 """Runs Streamlit's command line, as `python -m streamlit` does. Ctrl-C and SIGTERM end the process with exit
 code 0.
 
-After a stop signal, open requests get some seconds to finish, and then the process ends. This loses no data:
-pages mostly read, and each change of decisions and notes is written completely or not at all.
+After a stop signal, open requests get some seconds to finish, and then the process ends.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ _LONGEST_STOP = 5.0  # seconds; systemd kills a process after 90, Kubernetes aft
 
 
 class GuardedServer(uvicorn.Server):
-    """Uvicorn's server, which also closes idle connections, and stops soon after a signal.
+    """Uvicorn's server, which also closes idle connections and stops soon after a signal.
 
-    In a worker, the server takes its connections from the front process.
+    In a worker process, the server receives its connections from the front process.
     """
 
     _handed: HandedConnections | None = None
@@ -64,7 +63,7 @@ class GuardedServer(uvicorn.Server):
         return protocol
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take no new connections, and finish the open ones."""
+        """Accept no new connections, and finish the open connections."""
         if self._handed is not None:
             self._handed.end()
         await super().shutdown(sockets)
@@ -81,7 +80,7 @@ class GuardedServer(uvicorn.Server):
 
 
 def _end(_signal: int, _frame: FrameType | None) -> None:
-    """End with exit code 0 when uvicorn raises the stop signal again after its shutdown."""
+    """End with exit code 0 when uvicorn raises the stop signal again after its own shutdown."""
     raise SystemExit(0)
 
 

@@ -30,7 +30,7 @@ class WorkerEndedError(Exception):
 class Worker:
     """A server process that is restarted when it ends.
 
-    `command` starts the server. `ready` is set when the first process takes connections.
+    `command` starts the server. `ready` is set when the first process accepts connections.
     """
 
     def __init__(self, number: int, count: int, command: Sequence[str]) -> None:
@@ -47,7 +47,7 @@ class Worker:
 
     @property
     def silence(self) -> float:
-        """Return the seconds since the worker last reported that its event loop runs."""
+        """Return the seconds since the worker last reported that its event loop is alive."""
         return time.monotonic() - self._reported_at
 
     @property
@@ -55,7 +55,7 @@ class Worker:
         return self._takes_connections and self._waiting < _MOST_WAITING
 
     async def run(self) -> None:
-        """Run the process, and restart it each time it ends. Raises WorkerEndedError."""
+        """Start the process, and restart it each time it ends. Raises WorkerEndedError."""
         while True:
             code, was_ready = await self._run_once()
             if not self.ready.is_set():
@@ -65,7 +65,7 @@ class Worker:
             await asyncio.sleep(_PAUSE if was_ready else _LONG_PAUSE)
 
     async def hand_over(self, connection: socket.socket) -> bool:
-        """Pass a connection to the process. Return False if the process cannot take it now."""
+        """Pass a connection to the process. Return False if the process cannot accept a connection now."""
         if not self.takes_connections:
             return False
         self._waiting += 1
@@ -88,7 +88,9 @@ class Worker:
                 self._process.kill()
 
     async def _run_once(self) -> tuple[int, bool]:
-        """Run one process until it ends. Return its exit code, and whether it took connections."""
+        """Start a process and wait until it ends. Return the exit code, and whether the process accepted
+        connections.
+        """
         ours, theirs = socket.socketpair()
         with ours, theirs:
             ours.setblocking(False)

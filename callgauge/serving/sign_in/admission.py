@@ -13,8 +13,8 @@ from callgauge.serving.sign_in.users_file import UsersFile, UsersFileError
 class Identity:
     """The facts about a person that a sign-in method has proved.
 
-    `name` is an e-mail address or a user name in lower case. `groups` come from the provider or the proxy.
-    `stamp` changes with the person's entry in the users file.
+    `name` is an e-mail address or a user name in lower case. `groups` come from the identity provider or the
+    proxy. `stamp` changes when the person's entry in the users file changes.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Admission:
         return User(identity.name, "admin" if is_admin else "viewer", may_write=True)
 
     def keep_groups(self, groups: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the groups that appear in the rules. The cookie does not store other groups."""
+        """Return the groups that appear in the rules. The cookie stores only these groups."""
         return tuple(group for group in groups if group in self._groups)
 
     def _admit_listed(self, identity: Identity, users: UsersFile) -> User | None:

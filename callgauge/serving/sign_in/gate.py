@@ -1,8 +1,8 @@
-"""Checks the user of each request before the server's routes run. A user without access sees only the sign-in
-page.
+"""Checks the user of each request before the server's routes handle it. A user without access sees only the
+sign-in page.
 
-The gate rejects requests before Streamlit gets them, and passes the user to the application. The gate checks
-the user again at each message of an open connection, so that removed users get no more data.
+The gate also checks the user at each message of an open websocket, so that removed users receive no more
+data.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ MOST_MESSAGES = 1_200
 
 
 class Gate:
-    """Rejects requests of users who are unknown or whom the rules do not admit.
+    """Rejects requests of users who are unknown or have no access.
 
     `find_token` returns the user of a token. On a server without sign-in, users on this machine are admins,
     and users on the network may only read. Limits apply to each user. A request without a user counts for the

@@ -1,5 +1,5 @@
-"""Limits how many bytes of an identity provider's answer are read. Import this module only for OpenID
-Connect, so that other servers do not load httpx2.
+"""Limits how many bytes of an identity provider's response are read. Import this module only for OpenID
+Connect, because importing it loads httpx2.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ MOST_BYTES = 256_000
 
 
 class AnswerTooLongError(ValueError):
-    """Raised when a provider's answer is compressed, or longer than MOST_BYTES."""
+    """Raised when a provider's response is compressed, or longer than MOST_BYTES."""
 
 
 async def limit_answer(answer: Response) -> None:
-    """Limit the size of an answer's body. This response hook runs before httpx reads the body.
+    """Limit the size of a response body. This is a response hook for httpx, called before the body is read.
 
     Raises AnswerTooLongError for a compressed body, because a short compressed body could unpack to any size.
     """

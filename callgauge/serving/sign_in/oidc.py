@@ -1,7 +1,7 @@
 """Sign-in with OpenID Connect: the authorization code flow with PKCE, state and nonce. Uses Authlib.
 
 The server stores the state of each sign-in under a random id. Only the cookie of the browser that signs in
-contains this id. The first answer of the provider deletes the state.
+contains this id. A state can be used only once.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ class OidcProvider:
         self._made: StarletteOAuth2App | None = None
 
     async def begin(self, scope: Scope, back: str, then: str) -> tuple[str, str]:
-        """Return the provider's address for the redirect, and the text of the cookie for this sign-in.
+        """Return the provider's address for the redirect, and the content of the cookie for this sign-in.
 
-        `back` is our address to which the provider sends its answer. `then` is the page to open after the
+        `back` is our address to which the provider sends its response. `then` is the page to open after the
         sign-in. Raises ProviderRefusedError.
         """
         pending = _Pending(then, self._clock() + MINUTES * 60)
@@ -130,8 +130,8 @@ class OidcProvider:
     def _check_metadata(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
         """Return only the fields of the provider's configuration that are used here.
 
-        Authlib would take other fields as options of its HTTP client (`proxy`, `verify`, `follow_redirects`)
-        or of the request (`code_challenge_method`). Raises ProviderRefusedError.
+        Authlib would interpret other fields as options of its HTTP client (`proxy`, `verify`,
+        `follow_redirects`) or of the request (`code_challenge_method`). Raises ProviderRefusedError.
         """
         if metadata.get("issuer") != self._issuer:
             raise ProviderRefusedError("The provider names another issuer than callgauge.toml does.")
@@ -148,7 +148,7 @@ class OidcProvider:
 
 
 class _Explained:
-    """Raises ProviderRefusedError for each error of an unreachable or invalid provider."""
+    """Converts errors of an unreachable or invalid provider to ProviderRefusedError."""
 
     def __enter__(self) -> None:
         return None

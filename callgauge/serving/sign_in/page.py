@@ -1,4 +1,4 @@
-"""Creates the sign-in pages: plain HTML without scripts, in which every text is escaped."""
+"""Creates the sign-in pages: plain HTML without scripts, in which every string is escaped."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILES = (
 
 
 def make_page(title: str, *parts: str, status: int = 200) -> HTMLResponse:
-    """Return a page. `parts` are HTML texts from the functions below."""
+    """Return a sign-in page. `parts` are HTML strings from the functions below."""
     return HTMLResponse(_PAGE.substitute(title=escape(title), body="\n".join(parts)), status)
 
 

@@ -100,7 +100,7 @@ class SignInRoutes:
         )
 
     async def answer(self, request: Request) -> Response:
-        """Answer a request to /sign-out or to a path below /sign-in."""
+        """Answer a request to /sign-out or below /sign-in."""
         try:
             return await self._answer(request)
         except UsersFileError as problem:
@@ -216,8 +216,8 @@ class SignInRoutes:
         return self._ask(request, _TOO_OFTEN, form, HTTPStatus.TOO_MANY_REQUESTS)
 
     def _show_link(self, request: Request, users: UsersFile) -> Response:
-        """Ask the user to confirm the sign-in. Mail programs open links, and must not use up the sign-in
-        link.
+        """Ask the user to confirm the sign-in. Mail programs open links automatically, and must not use up
+        the sign-in link.
         """
         text = request.query_params.get("token", "")
         if not self._visits.take(self._clients.find(request.scope)):
@@ -320,9 +320,7 @@ class SignInRoutes:
         words: str,
         form: tuple[str, str, dict[str, str], tuple[str, ...]],
     ) -> Response:
-        """Return a page with a form that only this browser can send: the form must match the browser's
-        cookie.
-        """
+        """Return a page with a form. The form is valid only with this browser's cookie."""
         action, button, hidden, fields = form
         cookie = request.cookies.get(_FORM_COOKIE, "")
         # two tabs can share a valid cookie; only an invalid one is replaced
@@ -362,7 +360,7 @@ def refuse_account(name: str) -> Response:
 
 
 def tidy_next(address: str | None) -> str:
-    """Return the path to open after the sign-in. Return the first page if the path could leave this
+    """Return the URL path to open after the sign-in. Return the first page if `address` could lead to another
     server.
     """
     if (
@@ -385,7 +383,7 @@ def tidy_next(address: str | None) -> str:
 
 
 def sign_in_address(path: str, query: str) -> str:
-    """Return the address of the sign-in page that later opens the requested page."""
+    """Return the address of the sign-in page. After the sign-in, that page opens the requested page."""
     then = tidy_next(f"{path}?{query}" if query else path)
     return PLACE if then == "/" else f"{PLACE}?next={quote(then, safe='')}"
 

@@ -1,4 +1,4 @@
-"""Manages sign-in sessions. A signed cookie contains the user. A list contains sessions that ended early."""
+"""Manages sign-in sessions. A signed cookie contains the user. A file lists the sessions that ended early."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _PATIENCE = 1.0  # seconds to wait while another server writes the list
 
 
 class SecretError(Exception):
-    """Raised when the secret or the list of ended sessions is unusable. The message says what to do."""
+    """Raised when the secret or the list of ended sessions cannot be used. The message says what to do."""
 
 
 class SignOutNotSavedError(Exception):
-    """Raised when the end of a session was not saved; after a restart the session would be valid again."""
+    """Raised when the end of a session was not saved. After a restart, the session would be valid again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def read_secret(variable: str, folder: Path) -> str:
 
 
 class Signer:
-    """Signs small data in cookies and forms; each kind of data has its own salt."""
+    """Signs small values in cookies and forms. Each kind of value has its own salt."""
 
     def __init__(self, secret: str) -> None:
         self._secret = secret
@@ -98,8 +98,8 @@ class Signer:
 class Sessions:
     """Begins and ends sign-in sessions.
 
-    A file in `folder` lists the sessions that ended early. A session stays in this list until its normal
-    expiry. All servers of a store use this file. Raises SecretError if the file cannot be read.
+    A file in `folder` lists the sessions that ended before their expiry time. All servers of a store use this
+    file. Raises SecretError if the file cannot be read.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Sessions:
         self._saving = threading.Lock()  # the route /healthz saves from another thread
 
     def begin(self, identity: Identity) -> str:
-        """Return the cookie text of a new session."""
+        """Return the cookie value of a new session."""
         self.find_problem()  # saves ended sessions again if that failed before
         content = {
             "id": secrets.token_hex(16),
@@ -140,7 +140,7 @@ class Sessions:
         return session if self.is_open(session) else None
 
     def is_open(self, session: SignInSession) -> bool:
-        """Return True unless the session has expired, or any server of the store has ended the session."""
+        """Return True unless the session has expired or a server of the store has ended it."""
         state = _read_state(self._path)
         if state != self._state:
             # `find_problem` reports this error; the ended sessions of this server are still known
@@ -195,10 +195,7 @@ class Sessions:
 
 
 def _drop_expired(ended: dict[str, float], now: float) -> dict[str, float]:
-    """Return the ended sessions. Remove expired sessions if the list is long.
-
-    A short list keeps expired sessions: if the clock was ahead for a while, they only seem to be expired.
-    """
+    """Return the ended sessions. Remove the expired sessions only if the list is long."""
     if len(ended) <= _MANY:
         return ended
     return {session_id: until for session_id, until in ended.items() if until > now}

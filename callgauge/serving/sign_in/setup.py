@@ -1,4 +1,4 @@
-"""Creates the gate of a server from its settings. Reports mistakes before the server starts."""
+"""Creates the gate of a server from its settings. Reports invalid settings before the server starts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Reads and writes the users file of a small team: names, roles, password hashes and sign-in links.
 
-Passwords (argon2id) and links are stored as hashes. The file is rejected if anybody but its owner has access.
-Each change replaces the file under a lock, so several processes may use it.
+Passwords (argon2id) and links are stored as hashes. The file is rejected if anybody but its owner can access
+it. Several processes may use the file.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class UsersFileError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ListedUser:
-    """A user in the file. `password` is the argon2 hash, or '' for a user without password. `stamp` changes
-    with each change of the entry.
+    """A user in the file. `password` is the argon2 hash, or '' for a user without a password. `stamp` changes
+    when the entry changes.
     """
 
     name: str
@@ -125,7 +125,7 @@ class UsersFile:
         return user if user is not None and user.password else None
 
     def make_link(self, name: str, hours: float = LINK_HOURS) -> str | None:
-        """Return the text of a link that signs a user in once. Return None if there is no such user."""
+        """Return the secret of a link that signs a user in once. Return None if there is no such user."""
         text = secrets.token_urlsafe(32)
         with self._change() as (content, save):
             user = next((user for user in content.users if user.name == name.strip().lower()), None)
@@ -137,7 +137,9 @@ class UsersFile:
         return text
 
     def read_link(self, text: str) -> ListedUser | None:
-        """Return the user whom a link would sign in. Return None if the link is used, expired or invalid."""
+        """Return the user whom a link would sign in. Return None if the link was used before, or is expired
+        or invalid.
+        """
         link = _find_link(self._load(), text)
         return self.find(link.name) if link else None
 

@@ -1,1 +1,1 @@
-"""Provides a scripted model behind the four APIs. The brain decides the output, and each API formats it."""
+"""Provides a scripted model behind the four APIs. The script decides the output, and each API formats it."""

@@ -1,4 +1,4 @@
-"""Defines the requests to a scripted model and the outputs of the model. All APIs share these definitions."""
+"""Defines the requests to a scripted model and the model's outputs, for all APIs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Spoken:
-    """One message of a request: a role, a text and calls. All APIs share this class."""
+    """One message of a request: a role, a content string and tool calls."""
 
     role: str
     text: str = ""
@@ -18,7 +18,7 @@ class Spoken:
 
 @dataclass(frozen=True)
 class Asked:
-    """One request. It has the model, the messages, the raw body, and whether tools were offered."""
+    """One request: the model, the messages, the raw body, and whether tools were offered."""
 
     model: str
     messages: Sequence[Spoken]
@@ -42,10 +42,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Emitted:
-    """The output of the model: either text and calls as (name, raw arguments), or an HTTP error.
+    """The output of the model: either content and tool calls as (name, raw arguments), or an HTTP error.
 
-    The answer starts after `slow` seconds, and ends after `cut` bytes. `ids` are the ids of the calls. The
-    server calls `halfway` when half of the answer is sent.
+    The response starts after `slow` seconds, and ends after `cut` bytes. `ids` are the ids of the calls. The
+    server calls `halfway` when half of the response is sent.
     """
 
     text: str = ""
@@ -64,5 +64,5 @@ Brain = Callable[[Asked], Emitted]
 
 
 def pieces(text: str, size: int = 7) -> list[str]:
-    """Split a text as a stream does. An empty text gives one piece."""
+    """Split a string as a stream does. An empty string gives one piece."""
     return [text[at : at + size] for at in range(0, len(text), size)] or [""]

@@ -1,4 +1,4 @@
-"""Implements the four APIs of a model server. It reads requests, and writes streamed or complete answers."""
+"""Implements the four APIs of a model server: reads requests, and writes streamed or complete responses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Event = tuple[str, Any]  # (name, data)
 
 @dataclass(frozen=True)
 class Dress:
-    """The server of one API. `read` parses the body of a request. `write` returns (events, body) for an
+    """The server side of one API. `read` parses the body of a request. `write` returns (events, body) for an
     output.
     """
 
@@ -183,9 +183,7 @@ def _write_anthropic(model: str, emitted: Emitted) -> tuple[list[Event], Any]:
 
 
 def _decode(raw: str) -> Any:
-    """Return the object in a raw text, or `{}` if the text is no object. APIs that decode arguments do the
-    same.
-    """
+    """Return the object in raw arguments, or `{}` if they are no object, as APIs do that decode arguments."""
     try:
         value = json.loads(raw)
     except ValueError:
@@ -237,7 +235,7 @@ DRESSES = {
 
 
 def wire_of(path: str) -> str:
-    """Return the API that a path belongs to."""
+    """Return the model API of a URL path."""
     for end, name in (
         ("/chat/completions", "openai-chat"),
         ("/responses", "openai-responses"),
@@ -254,7 +252,6 @@ def read_asked(path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -
 
 
 def write_emitted(request: Asked, emitted: Emitted) -> tuple[bytes, str]:
-    """Return the body and the content type of an answer."""
     events, whole = DRESSES[wire_of(request.path)].write(request.model, emitted)
     if not (request.body.get("stream") or "streamGenerateContent" in request.path):
         return json.dumps(whole).encode(), "application/json"

@@ -1,4 +1,4 @@
-"""Provides an endpoint that calls a scripted model in this process, so tests need no socket and no thread."""
+"""Provides an endpoint that calls a scripted model in this process, without a socket or a thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class BrainEndpoint(Endpoint):
-    """An endpoint that calls a scripted model. `asked` contains the requests in their order."""
+    """An endpoint that calls a scripted model. `asked` contains the requests in order."""
 
     def __init__(self, brain: Brain, wire: str = "openai-chat", **options: Any) -> None:
         self.asked: list[Asked] = []
@@ -43,7 +43,6 @@ class BrainEndpoint(Endpoint):
 
 
 def ask_with(endpoint: Endpoint, asking: Callable[[Endpoint], Coroutine[Any, Any, T]]) -> T:
-    """Run a coroutine with an open endpoint."""
 
     async def inside() -> T:
         async with endpoint:

@@ -1,8 +1,8 @@
-"""Runs a hand-written MCP server on stdin and stdout. The first argument selects a fault.
+"""A hand-written MCP server on stdin and stdout that needs no package. The first argument selects a fault.
 
-The server needs no package, so it starts fast. The faults are `plain` (none), `rubbish` (prints invalid
-messages), `dies` (at the first call), `silent` (never answers), `endless` (endless pages), `invalid` (bytes
-that are not UTF-8), and `quits` (prints to standard error and ends before it answers).
+The faults are `plain` (none), `rubbish` (prints invalid messages), `dies` (at the first call), `silent`
+(never responds), `endless` (endless pages), `invalid` (bytes that are not UTF-8), and `quits` (prints to
+standard error and ends before it responds).
 """
 
 import json

@@ -16,7 +16,7 @@ from tests.gateway.served.dressed import read_asked, write_emitted
 
 @dataclass
 class ModelServer:
-    """A running server. It has an address, and records the requests in their order."""
+    """A running server: the address, and the received requests in order."""
 
     url: str
     requests: list[Asked] = field(default_factory=list)
@@ -24,7 +24,6 @@ class ModelServer:
 
 @contextmanager
 def serve_model(brain: Brain) -> Iterator[ModelServer]:
-    """Serve a scripted model until the `with` block ends."""
     served = ModelServer("")
 
     class Handler(BaseHTTPRequestHandler):
@@ -69,7 +68,7 @@ def serve_model(brain: Brain) -> Iterator[ModelServer]:
         daemon_threads = True
 
         def handle_error(self, request: object, client_address: object) -> None:
-            """Ignore the error, because in some tests the client disconnects."""
+            """Ignore the error, because clients disconnect in some tests."""
 
     server = Server(("127.0.0.1", 0), Handler)
     served.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
