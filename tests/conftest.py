@@ -32,8 +32,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a script's background job
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # tests send Ctrl-C to their child processes
+    # A background job ignores these signals, and so do its children. Some tests send them to child processes.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)  # children of this process then have the default
     if _runs_all(config):
         os.environ["ALL_TIERS"] = "1"  # the import of tests.parser.strategies reads this variable
 

@@ -83,7 +83,11 @@ BROKEN = {
         MODULE.replace('"acme"', '"half"').replace("def translator", "def translate"),
         "it has no function translator",
     ),
-    "codex": ("codex_again", MODULE.replace('"acme"', '"codex"'), "already has a format of this name"),
+    "codex": (
+        "codex_again",
+        MODULE.replace('"acme"', '"codex"'),
+        "Callgauge already has a format of this name",
+    ),
     "Odd-Name": ("odd", MODULE, "its name is not lower-case letters, digits and _"),
 }  # fmt: skip
 

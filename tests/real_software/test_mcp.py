@@ -87,9 +87,9 @@ def test_server_everything_runs_calls_whose_arguments_are_repaired(tmp_path: Pat
         ],
     )
     assert statuses == {
-        "echo": "clean",
+        "echo": "unmeasured",  # the server of the model may have rewritten the arguments
         "get-sum": "coerced",
-        "get-tiny-image": "clean",
+        "get-tiny-image": "unmeasured",
         "get-annotated-message": "schema",
     }
 
@@ -108,7 +108,7 @@ def test_server_filesystem_reads_and_rejects(tmp_path: Path) -> None:
         ],
     )
     assert statuses == {
-        "list_directory": "clean",
+        "list_directory": "unmeasured",
         "read_text_file": "coerced",
         "get_file_info": "execution",
     }
