@@ -34,7 +34,6 @@ FILTERS: tuple[dict[str, Any], ...] = (
     {"tools": ["bash"], "to_day": date(2026, 11, 1)},
     {"prompts": ["agent@2"], "sources": ["session_history"]},
 )
-# Parameters that the pages add to the filters. Any other metric has only the filters as parameters.
 HEADLINES = ["parse_error", "strict_failure", "execution", "retried", "derived_ok"]
 STREAMED = ("replayed_calls",)  # a page reads this metric in parts; ./dev bench replay measures the parts
 PAGE = {"limit": 50, "offset": 0}

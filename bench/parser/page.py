@@ -171,7 +171,7 @@ def hostile_part(endured: list[Endured], peers: list[PeerEndured]) -> list[str]:
         peer_rows = [
             [peer_result.peer, str(peer_result.texts), *map(str, numbers)] for peer_result, *numbers in counts
         ]
-        intro = "The other readers get no definition and a time limit of 2 s for each hostile text."
+        intro = "The other readers get no definition. They have 2 s for each hostile text."
         lines += [intro, "", *table(("reader", "texts", "hung", "died", "recursion error"), peer_rows), ""]
     return lines
 

@@ -60,7 +60,7 @@ def create(
 def list_(store: Store, as_json: Json = False) -> None:
     """List the tokens with their roles and expiry dates.
 
-    It never prints the tokens themselves.
+    The list never contains the tokens themselves.
     """
     from callgauge.memory.tokens import TokenList
 

@@ -69,7 +69,8 @@ class StandardisedDifference:
 
 
 def standardise(strata: Strata) -> StandardisedDifference | None:
-    """Return the difference of two slices at the same mix.
+    """Return the difference of the rates of two slices, as if both slices had the same share of calls in each
+    stratum.
 
     Return None if no stratum occurs in both slices.
     """

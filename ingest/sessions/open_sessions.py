@@ -15,7 +15,7 @@ from typing import Generic, Protocol, Self, TypeVar, cast
 # bytes in memory of log lines that wait for later lines, over all sessions of a file
 MEMORY = 24 * 1024 * 1024
 _SMALL = 4_096  # bytes that are counted for a session in which no lines wait
-_STEPS = 64  # the sessions are weighed so many times while MEMORY bytes are added
+_STEPS = 64  # The memory of the sessions is measured each time it has grown by MEMORY / 64 bytes.
 
 
 class _HasWeight(Protocol):

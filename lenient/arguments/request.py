@@ -62,7 +62,7 @@ def outcome_of(codes: Iterable[str], *, defined: bool) -> Outcome:
 class Policy(StrEnum):
     """A policy sets the highest severity that diagnostics of accepted arguments may have."""
 
-    STRICT = "strict"  # accepts no diagnostics
+    STRICT = "strict"  # rejects a call with any diagnostic
     SAFE = "safe"  # accepts notes
     LENIENT = "lenient"  # accepts notes and warnings
 

@@ -154,10 +154,10 @@ def find_member(text: str, at: int) -> int | None:
 
 
 def find_colonless_member(text: str, at: int) -> int | None:
-    """Return the offset of the quoted key at `at` if a value follows without a colon.
+    """Return where a member without a colon begins at `at`: a quoted key, then its value. None if there is
+    none.
 
-    A comma or semicolon may precede the key. A brace that was never opened must close the member. Return None
-    when there is no such member.
+    A comma or semicolon may precede the key. After the member, more braces must close than open.
     """
     separator = _SEPARATOR.match(text, at)
     start = separator.end() if separator else at

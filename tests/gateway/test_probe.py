@@ -52,7 +52,7 @@ def test_a_model_that_can_do_all_of_it(wire: str) -> None:
         "probed" if wire in ("openai-chat", "openai-responses") else "wire"
     )
     assert probed.requests == len(endpoint.asked)
-    # The probe must not force a call, because every model makes a forced call.
+    # The probe must not force a call: every model makes a forced call, so the probe would prove nothing.
     assert "required" not in json.dumps(endpoint.asked[0].body.get("tool_choice", "auto"))
 
 

@@ -47,7 +47,7 @@ BANNED = {
     r"ledger(?!\.jsonl)|rollups?": "an internal word",
 }
 _PATTERN = re.compile(rf"(?<![\w$./_-])({'|'.join(BANNED)})(?![\w/_.=(-]*[_(=])\b", re.IGNORECASE)
-# These values are read by programs, and these names have a fixed spelling.
+# Values that programs read and names with a fixed spelling are allowed.
 ALLOWED = re.compile(
     r"cannot be told|held out|\*(accepted|refused)\*|\[\[?arms|not decided|no tool was run|goes? on"
     r"|CALLGAUGE_\w+|callgauge-\w+"

@@ -1,4 +1,6 @@
-"""Tests that report, gate, page and dashboard show the known failure rate of a model that retries."""
+"""Tests that the known failure rate of a model that retries comes out in the report, gate, page and
+dashboard.
+"""
 
 from __future__ import annotations
 

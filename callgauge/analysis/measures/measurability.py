@@ -205,8 +205,10 @@ def describe_unmeasured(rate: RateDefinition, slices: Iterable[Slice]) -> str:
 
 
 def describe_reported(reported: int, measured: int) -> str:
-    """Return a sentence that says for how many of the `measured` turns the log reports turn success
-    (`reported`).
+    """Return a sentence on how many turns have a reported outcome.
+
+    `measured` is the number of turns with an outcome, and `reported` the number of turns whose outcome is in
+    the log.
     """
     if reported == measured:
         return "reported by the log"

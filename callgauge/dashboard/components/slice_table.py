@@ -339,7 +339,7 @@ def _count_cell(slice_: Slice | None, *, rated: bool) -> Cell:
 
 
 def count_values(slice_: Slice) -> dict[str, Any]:
-    """Return the downloaded values of a slice with too little data: counts without a rate."""
+    """Return the values for the download of a slice with too little data: its counts, but no rate."""
     share = slice_.share
     unmeasured = slice_.total - share.n
     return {"k": share.k, "n": share.n, "sessions": share.sessions, "unmeasured": unmeasured}

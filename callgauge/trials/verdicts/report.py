@@ -39,7 +39,8 @@ RunState = Literal["over", "not over"]
 
 @dataclass(frozen=True, slots=True)
 class ArmMeasure:
-    """One measure of one variant. `k` and `n` are the sums over all tasks. For amounts, `n` counts trials.
+    """One measure of one variant. `k` is the number of hits and `n` the number of tries, over all tasks. For
+    a measure in tokens or USD, `k` is the total and `n` the number of trials.
 
     `rate` is k / n with a 95 % interval, in which tasks are the independent units. It is None if there is no
     data. `word` is the verdict: better, worse, alike, not decided or withheld. It is empty for the reference.

@@ -138,7 +138,9 @@ class RowKind:
         return f"SELECT {columns} FROM {quote_name(self.table)} WHERE rowid = ?"  # noqa: S608 - quoted names
 
     def in_table(self, table: str, columns: Sequence[str]) -> RowKind | None:
-        """Return the same kind of row for another table. Return None when that table lacks a column."""
+        """Return this row kind with another table in place of its own. Return None when that table lacks a
+        column of the row kind.
+        """
         present = tuple(column for column in self.columns if column in columns)
         lacking = set(self.columns) - set(present)
         return replace(self, table=table, columns=present) if lacking <= self.optional else None

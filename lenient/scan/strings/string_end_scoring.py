@@ -288,7 +288,7 @@ def _score_remark(text: str, position: int, place: StringPlace) -> EndFit:
 
 
 def _score_lone_string(text: str, at: int, place: StringPlace) -> EndFit:
-    """Score a quote before a string without a colon, where a key is expected."""
+    """Score a quote as the end of a string when a string without a colon follows in the place of a key."""
     if (broken := _BROKEN_KEY.match(text, at)) is not None:
         return EndFit.SURE if place.awaits(broken[1] + broken[2]) else EndFit.LIKELY
     if _CUT_KEY.match(text, at):
