@@ -153,7 +153,7 @@ def test_no_query_of_the_sql_page_counts_a_trial(stores: dict[str, Path], name: 
     assert answers[0] == answers[1]
 
 
-SILENT = {"failure_envelopes", "redacted_arguments", "session_runs"}
+SILENT = {"failure_envelopes", "redacted_arguments", "session_runs", "worst_parameters"}
 
 
 @pytest.mark.thorough(quick=10)
