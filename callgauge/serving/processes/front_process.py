@@ -21,6 +21,7 @@ from typing import Any
 
 from callgauge.serving.connections import WaitingConnections, raise_file_limit
 from callgauge.serving.processes.first_request import FirstRequest, read_first_request
+from callgauge.serving.processes.server_child import bind_port
 from callgauge.serving.processes.worker import Worker, WorkerEndedError
 from callgauge.serving.settings import ALIVE
 
@@ -131,24 +132,14 @@ async def _answer(
     connection.shutdown(socket.SHUT_WR)
 
 
-def _bind(address: str, port: int) -> socket.socket:
-    listening = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if listening.family == socket.AF_INET6:
-        # `::` then accepts IPv4 connections, too
-        listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-    listening.bind((address, port))
-    listening.setblocking(False)
-    return listening
-
-
 async def run(address: str, port: int, count: int, command: Sequence[str]) -> int:
     """Serve until a signal arrives, and return the exit code."""
     loop, stopped = asyncio.get_running_loop(), asyncio.Event()
     for stop_signal in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(stop_signal, stopped.set)
     try:
-        listening = _bind(address, port)
+        listening = bind_port(address, port)
+        listening.setblocking(False)
     except OSError as refused:
         print(f"callgauge: cannot listen on {address}:{port}: {refused.strerror}", file=sys.stderr)
         return 1

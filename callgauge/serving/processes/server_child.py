@@ -58,6 +58,8 @@ def bind_port(address: str, port: int) -> socket.socket:
     try:
         if os.name == "posix":  # on Windows this option would let two servers share a port
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if bound.family == socket.AF_INET6:
+                bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)  # `::` then accepts IPv4, too
         bound.bind((address, port))
     except OSError:
         bound.close()
