@@ -65,7 +65,9 @@ _OPEN = 1_000  # maximum number of open connections
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(message.get("method") in _METHODS for record in head for message in _list_messages(record))
+    return any(
+        read_text(message.get("method")) in _METHODS for record in head for message in _list_messages(record)
+    )
 
 
 def _list_messages(record: Mapping[str, Any]) -> list[dict[str, Any]]:

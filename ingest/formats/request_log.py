@@ -218,7 +218,7 @@ def _find_problem(pair: _RequestPair | None, exchange: Exchange | None) -> str |
         return f"the reply cannot be read: {pair.response.problem}"
     if exchange is not None or any(is_reply(body) or is_error(body) for body in pair.response.objects):
         return None
-    if any("data" in body or body.get("object") in _OTHER_APIS for body in pair.response.objects):
+    if any("data" in body or read_text(body.get("object")) in _OTHER_APIS for body in pair.response.objects):
         return None
     return "neither the request nor the reply is of an API that is known here"
 

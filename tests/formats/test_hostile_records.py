@@ -91,6 +91,25 @@ def test_one_strange_value_anywhere_is_survived(name: str, data: st.DataObject) 
         assert 1 <= event.where.line <= len(records)
 
 
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_list_or_an_object_instead_of_any_text_is_survived(name: str) -> None:
+    """A list cannot be looked up in a set, so each text in the records is replaced once."""
+    replaced: set[tuple[Any, ...]] = set()
+    for position, record in enumerate(RECORDS[name]):
+        for path in places(record):
+            keys = tuple(key for key in path if isinstance(key, str))
+            value = record
+            for key in path:
+                value = value[key]
+            if not isinstance(value, str) or (kind := (keys, value if len(value) < 20 else "")) in replaced:
+                continue
+            replaced.add(kind)
+            for strange in ([], {}):
+                records = [with_change(record, path, strange), *RECORDS[name][position + 1 : position + 3]]
+                formats()[name].recognise(records)
+                translate(name, records)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in RECORDS if line_skimmer(formats()[name]) is not None])
 @settings(max_examples=500, deadline=None)

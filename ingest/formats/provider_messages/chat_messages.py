@@ -182,5 +182,4 @@ def name_images(count: int) -> str | None:
 
 
 def _is_image(part: Mapping[str, Any]) -> bool:
-    kind = part.get("type")
-    return kind in _IMAGES or isinstance(part.get("image"), dict)
+    return read_text(part.get("type")) in _IMAGES or isinstance(part.get("image"), dict)
