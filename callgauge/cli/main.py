@@ -25,12 +25,12 @@ from callgauge.cli import (
     price_command,
     program_commands,
     render,
-    report_command,
     serve_command,
     service_commands,
     up_command,
     user_commands,
 )
+from callgauge.cli.answers import report_command
 from callgauge.cli.recording import record_command
 from callgauge.cli.render.command_groups import CommandGroup
 from callgauge.cli.render.exit_codes import ExitCode
