@@ -192,7 +192,7 @@ ORDER = {
         "dashboard/pages/playground/replay", "dashboard/pages/<page>", "dashboard/pages",
         "api/questions", "api",
         "report/content", "report/formats", "report/delivery", "report", "monitoring", "deployment",
-        "nightly", "cli/render", "cli/options", "cli/recording", "cli/trials", "cli", "",
+        "nightly", "cli/render", "cli/options", "cli/recording", "cli/answers", "cli/trials", "cli", "",
     ),
 }  # fmt: skip
 VAGUE = {"utils", "common", "helpers", "manager", "base", "misc"}
