@@ -393,7 +393,9 @@ def _find_mine(others: Sequence[str], store: Path, *, ask: bool, as_json: bool) 
             print(line, flush=True)
     named = [path for survey in surveys if survey.is_read for path in survey.paths]
     if not named:
-        render.print_message(f"no readable logs found in {Path.home()}; name a path: callgauge ingest PATH")
+        render.print_message(
+            f"no readable logs found in {Path.home()}; name a path: callgauge ingest PATH --store DIR"
+        )
         raise typer.Exit(ExitCode.FAILED)
     if ask:
         _ask_to_load(len(named), store)

@@ -82,7 +82,7 @@ def link(
         file = _find_file(store, config)
         text = file.make_link(name, hours)
     if text is None:
-        render.fail(f"no user {name}; add one with: callgauge users add {name}")
+        render.fail(f"no user {name}; add one with: callgauge users add {name} --store DIR")
     print(f"{(address or _find_address(config)).rstrip('/')}/sign-in/link?token={text}")
     render.print_message(f"Valid for {hours:g} hours and one sign-in; keep it secret")
 
@@ -96,7 +96,7 @@ def list_(store: Store = None, config: Config = None) -> None:
     for line in align_columns(rows):
         print(line)
     if not rows:
-        render.print_message("no users yet; add one with: callgauge users add NAME --admin")
+        render.print_message("no users yet; add one with: callgauge users add NAME --admin --store DIR")
 
 
 @users.command()

@@ -245,7 +245,8 @@ class HiddenNames:
             parts[0] += f" and {more:,} other names"
         parts += [_count(self.files, "hidden file")] if self.files else []
         example = next(iter(self.first.values()), "its path")
-        return f"left out {' and '.join(parts)}; what you name is read, such as `callgauge ingest {example}`"
+        command = f"`callgauge ingest {example} --store DIR`"
+        return f"left out {' and '.join(parts)}; what you name is read, such as {command}"
 
 
 def _count(number: int, noun: str) -> str:

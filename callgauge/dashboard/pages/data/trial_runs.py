@@ -29,7 +29,9 @@ def _draw_runs() -> None:
     ):
         rows, pages = read_page_of("loaded_runs", "trial_runs")
         if not rows:
-            st.caption("No trial run is loaded. `callgauge ingest runs/` loads the folders of trial runs.")
+            st.caption(
+                "No trial run is loaded. `callgauge ingest runs/ --store DIR` loads the runs in a folder."
+            )
             return
         heads = ("Arms", "Trials", "Calls", "Looks")
         columns = [

@@ -29,7 +29,9 @@ def show(tool: str, versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
     findings.
     """
     if not versions:
-        st.caption("No log has this tool's definition. Add it with: callgauge ingest PATH --tools FILE")
+        st.caption(
+            "No log has this tool's definition. Add it with: callgauge ingest PATH --tools FILE --store DIR"
+        )
         return
     fold = draw_fold(f"Definition ({wording.plural(len(versions), 'version')})", "versions")
     if fold is not None:
