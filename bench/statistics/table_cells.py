@@ -12,6 +12,7 @@ from bench.statistics.draws import Sessions, Sizes, share_tables
 from callgauge.stats import Difference, Ranking, Share, compare_estimates, rank_arms
 
 ARMS = 20
+_PAIRS = ARMS * (ARMS - 1) // 2  # Holm's correction begins with this number of pairs
 _UNEQUAL = tuple(int(number) for number in np.round(np.geomspace(3, 500, ARMS)))
 _LAYOUTS = {
     **{f"{ARMS} × {each} sessions": (each,) * ARMS for each in (10, 30, 100, 300)},
@@ -91,7 +92,7 @@ def find_doubled_arm(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
             ]
             first, other = (share.estimate for share in independent)
             if first and other:
-                oracle += compare_estimates([(other, first)])[0].p < 0.05 / (ARMS - 1)
+                oracle += compare_estimates([(other, first)])[0].p < 0.05 / _PAIRS
         setting = f"{rate:.0%} and {2 * rate:.0%}, {ARMS} × {sessions} sessions, rho {rho}"
         # With few sessions, an unknown rho costs more power, so the result is reported but not judged.
         least = max(0.0, oracle / draws - _BEHIND) if sessions >= _MANY else None
