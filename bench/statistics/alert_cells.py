@@ -26,7 +26,8 @@ from callgauge.stats.over_time.window_changes import (
     locate_change,
 )
 
-# maximum shares of unchanged nights with a new alert, for independent and for dependent days
+# A new alert on a night without a change is false. These are the largest allowed shares of nights with a
+# false alert: for independent days, and for dependent days.
 MOST_FALSE, MOST_FALSE_ALIKE = 0.02, 0.07
 # minimum share of changes found in time, for changes of the size that the page calls visible
 LEAST_VISIBLE = 0.4

@@ -120,7 +120,7 @@ EFFECTS = (
 
 
 def judge_trials(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield all results for trials. `whole` means the same settings with more repetitions."""
+    """Yield the results of all simulations of trial runs. The settings do not depend on `whole`."""
     random = np.random.default_rng(seed)
     yield from count_false_verdicts(random, draws)
     yield from measure_power(random, draws)

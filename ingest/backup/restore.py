@@ -30,7 +30,8 @@ from ingest.store.shared.link import FETCH_LOCK, LINK
 from ingest.store.shared.pointer import CURRENT
 
 _MARK = "restoring.part"  # this file exists while files are moved into the store's folder
-_COMPANIONS = ("-wal", "-shm", "-journal")  # files next to an old database that would damage the new one
+# suffixes of the files that belong to an old database; such a file would damage the new database
+_COMPANIONS = ("-wal", "-shm", "-journal")
 
 
 def restore(

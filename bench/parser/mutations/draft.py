@@ -117,7 +117,7 @@ class Draft:
         raise ImpossibleError
 
     def doubt(self, member: str | None = None) -> None:
-        """Mark the answer as uncertain. The parameter `member` may have any value."""
+        """Mark the right answer as uncertain. Accept any value of the parameter `member`."""
         self.certain = self.certain_if_defined = False
         if member is not None:
             self.loose.add(member)

@@ -186,9 +186,10 @@ def reader_version() -> str:
 
 
 def is_still_foreign(log_file: LogFile, row: LedgerRow, options: ReadOptions) -> bool:
-    """Return True for an unchanged file that was not a log, if this version has the same formats.
+    """Return True if a file was not a log, and if the file and the known formats are unchanged.
 
-    A text file is always checked again, because it may now be the beginning of a log.
+    The formats may change with the program's version. A text file is always checked again, because the text
+    may now be the beginning of a log.
     """
     return (
         row.foreign not in (None, ForeignKind.TEXT)

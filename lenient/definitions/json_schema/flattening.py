@@ -30,7 +30,8 @@ class Flattener:
     def find_shared_target(self, schema: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
         """Return the target of a schema that consists only of a reference. Return None for other schemas.
 
-        All references to one target share one node. The target of the root schema is the root itself.
+        All references to one target share one node. The root schema is returned unchanged, so that the root
+        and all references to the root share one node, too.
         """
         is_root = schema is self.root
         if is_root:

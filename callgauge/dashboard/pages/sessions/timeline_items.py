@@ -210,7 +210,8 @@ def _make_call_item(drawing: TimelineDrawing, row: Row) -> Item:
     source_note = "" if row["args_source"] == "raw" else f" The text is {is_text}."
     layer = row["fault_layer"]
     bad = _LAYERS.get(layer, "bad") if layer else None
-    # An unmeasured call has not failed, so its reason is only in the tooltip, not in a line below the call.
+    # An unmeasured call has not failed. So the reason why the call is unmeasured is only in the tooltip, and
+    # not in a line below the call.
     why = row["finding"] if row["outcome"] == "unmeasured" and not layer else None
     tooltip = f"The outcome of the arguments.{source_note}" + (
         f" {wording.one_line(why, 300)}" if why else ""
