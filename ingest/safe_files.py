@@ -7,8 +7,9 @@ import os
 import socket
 import stat
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -167,6 +168,32 @@ def flush_to_disk(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def replace_private(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Replace the content of a file that only its owner may read. Create the file if it does not exist.
+
+    After a power cut, the file has either the old or the new content completely. The same is true if several
+    threads or processes replace the file at the same time. The old file's mode is not kept. If `path` is a
+    symbolic link, the file at the end of the link is replaced, and the link stays. Raises OSError, and then
+    removes the incomplete new file.
+    """
+    target = Path(os.path.realpath(path))
+    # The umask must not change, because all threads share it. mkstemp gives no rights to other users.
+    descriptor, name = tempfile.mkstemp(".new", f".{target.name}-", target.parent)
+    new = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        new.chmod(mode)
+        new.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise
+    flush_to_disk(target.parent)
 
 
 def replace_text(path: Path, text: str) -> None:

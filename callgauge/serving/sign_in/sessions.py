@@ -17,7 +17,7 @@ from typing import Any
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 from callgauge.serving.sign_in.admission import Identity
-from ingest.safe_files import flush_to_disk, lock_file
+from ingest.safe_files import lock_file, replace_private
 
 COOKIE = "callgauge_session"
 KEY_FILE = "sign_in.key"
@@ -178,20 +178,9 @@ class Sessions:
                 raise TimeoutError(f"{owner} has locked {self._path}")
             time.sleep(0.01)
 
-        new = self._path.with_suffix(".new")
         with self._saving, lock_file(self._path.with_name(_LOCK), wait, lambda _folder: nullcontext()):
             ended = _drop_expired(read_ended(self._path.parent) | self._ended, self._clock())
-            try:
-                descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-                with os.fdopen(descriptor, "w", encoding="ascii") as out:
-                    json.dump(ended, out)
-                    out.flush()
-                    os.fsync(out.fileno())
-                new.replace(self._path)
-            finally:
-                with suppress(OSError):
-                    new.unlink(missing_ok=True)
-            flush_to_disk(self._path.parent)
+            replace_private(self._path, json.dumps(ended).encode("ascii"))
 
 
 def _drop_expired(ended: dict[str, float], now: float) -> dict[str, float]:
