@@ -208,7 +208,7 @@ def run_report(run: NightRun) -> StepResult:
         report = send_nightly_report(run.configuration, run.night)
     except ReportError as problem:
         return StepResult("failed", {"problem": str(problem)})
-    return StepResult("failed" if report.problem else "done", report.to_told())
+    return StepResult("failed" if report.problem else "done", report.to_record())
 
 
 NIGHT_STEPS: Mapping[StepName, Callable[[NightRun], StepResult]] = {

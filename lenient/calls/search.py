@@ -113,7 +113,7 @@ def extract_tool_calls(
     if dialect is not None:
         if dialect not in DIALECTS:
             raise ValueError(f"{dialect!r} is not a dialect; use one of {', '.join(DIALECTS)}.")
-        named_reply = ModelText(text, catalog, told=True)
+        named_reply = ModelText(text, catalog, is_dialect_known=True)
         find = TOKEN_DIALECTS[dialect][0] if dialect in TOKEN_DIALECTS else TEXT_DIALECTS[dialect]
         calls = [
             (dialect, call)

@@ -74,7 +74,7 @@ def test_what_every_text_of_the_suite_holds_can_be_saved_and_passes(tmp_path: Pa
         if "text" in case:
             tools = list(test_cases.TOOLS) if case.get("catalog") else []
             leaked = bool(case.get("leaked"))
-            saved = text_case_json(case["text"], tools, told=case.get("told"), leaked=leaked)
+            saved = text_case_json(case["text"], tools, dialect=case.get("told"), leaked=leaked)
             assert run_saved(saved, tmp_path)["calls"] == case["calls"]
 
 

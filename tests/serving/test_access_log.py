@@ -103,9 +103,9 @@ def test_no_line_of_a_running_server_is_lost(tmp_path: Path) -> None:
     for server in servers:
         server.join()
     remove_ids(tmp_path, {"go"})
-    found = [event["page"] for event in events(tmp_path)]
+    pages = [event["page"] for event in events(tmp_path)]
     assert min(written) > 10
-    assert sorted(found) == sorted(f"{number}-{each}" for number in (0, 1) for each in range(written[number]))
+    assert sorted(pages) == sorted(f"{number}-{each}" for number in (0, 1) for each in range(written[number]))
     assert not any(event["session"] == "go" for event in events(tmp_path))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["access.jsonl", "access.lock"]
 

@@ -46,9 +46,9 @@ def free_port() -> int:
 
 
 def read_block(language: str) -> str:
-    found = re.search(rf"```{language}\n(.*?)```", DOCS, re.DOTALL)
-    assert found
-    return found[1]
+    block = re.search(rf"```{language}\n(.*?)```", DOCS, re.DOTALL)
+    assert block
+    return block[1]
 
 
 def documented(proxy: str) -> str:

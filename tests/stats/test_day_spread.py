@@ -92,7 +92,7 @@ def test_without_counts_by_day_nothing_is_added() -> None:
 
 def test_observations_without_any_day_are_compared_by_their_sessions() -> None:
     """The logs have no timestamps, so the variation between days is unknown."""
-    share, other = (Share(k, 1000, by_day=DayCounts.none()) for k in (10, 90))
+    share, other = (Share(k, 1000, by_day=DayCounts.make_empty()) for k in (10, 90))
     excess = measure_excesses([(share, other)])[0]
     assert (excess.has_too_few, excess.whole) == (False, 0.0)
     assert measure_excesses([(share, of_days([(50, 1000)] * 4))])[0].has_too_few

@@ -92,7 +92,7 @@ def mutate(tool: Tool, arguments: dict[str, Any], kinds: tuple[str, ...], random
     """Return the tool call with these defects, or None if a defect is impossible or the defects change
     nothing.
     """
-    draft = Draft.of(arguments, random)
+    draft = Draft.make(arguments, random)
     whole = draft.written()
     try:
         for defects in _ORDER:

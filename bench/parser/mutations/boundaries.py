@@ -57,7 +57,7 @@ def _calls() -> list[tuple[Tool, dict[str, Any]]]:
 
 def lose(tool: Tool, arguments: dict[str, Any], random: Random) -> tuple[str, Mutant] | None:
     """Delete a random piece at a random boundary. Return None if the result is still valid JSON."""
-    draft = Draft.of(arguments, random)
+    draft = Draft.make(arguments, random)
     text = draft.written()
     after = random.choice((Kind.COMMA, Kind.COLON))
     boundaries = list(_boundaries(draft.tokens, after))

@@ -76,7 +76,7 @@ class Draft:
     closed_at_end: Any = None
 
     @classmethod
-    def of(cls, arguments: dict[str, Any], random: Random) -> Draft:
+    def make(cls, arguments: dict[str, Any], random: Random) -> Draft:
         layout = random.choice(LAYOUTS)
         return cls(arguments, random, list(_tokens(arguments, layout)))
 

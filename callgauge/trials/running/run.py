@@ -78,7 +78,7 @@ _MOST_SILENT = 5  # After this many trials in a row without a reply, the variant
 class RunProgress:
     """The progress of a trial run.
 
-    `seconds_left` is None at the beginning. `told` is a message of one line.
+    `seconds_left` is None at the beginning. `message` has one line.
     """
 
     trials: int
@@ -88,7 +88,7 @@ class RunProgress:
     spent: Amount
     seconds: float
     seconds_left: float | None
-    told: str | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
