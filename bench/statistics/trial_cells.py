@@ -80,9 +80,7 @@ class Truth:
 
 @dataclass(slots=True)
 class Run:
-    """One simulated trial run: the number of trials, the interim analyses, and the outcomes of its
-    variants.
-    """
+    """One simulated trial run: the number of trials, the interim analyses, and the variants' outcomes."""
 
     design: TrialDesign
     looks: list[ArmLook] = field(default_factory=list)

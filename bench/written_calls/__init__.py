@@ -1,6 +1,4 @@
-"""Measures how many tool calls written as plain text are read as intended, in every notation, with
-mistakes.
-"""
+"""Measures how many tool calls in plain text are read as intended, in every notation, with mistakes."""
 
 from __future__ import annotations
 

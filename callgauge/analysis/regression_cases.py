@@ -59,9 +59,7 @@ def text_case_json(
 
 
 def expected_outcome(request: ToolCallRequest) -> dict[str, Any]:
-    """Return the fields of a case that hold the expected arguments, outcome, diagnostics and rejected
-    arguments.
-    """
+    """Return a case's fields with the expected arguments, outcome, diagnostics and rejected arguments."""
     result = {
         "arguments": request.arguments,
         "outcome": request.outcome.value,

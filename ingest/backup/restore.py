@@ -91,9 +91,7 @@ def _find_complete(store_dir: Path, name: str, manifest: Manifest) -> str | None
 
 
 def _restore_into(folder: StoreFolder, place: BackupPlace, name: str, manifest: Manifest) -> str:
-    """Fetch and check a backup, and move its files into the store's folder. Return the published store file's
-    name.
-    """
+    """Fetch and check a backup, and move its files into the store's folder. Return the store file's name."""
     staged = folder.make_rows_folder()
     try:
         fetch_files(place, manifest, staged, folder.on_write)

@@ -155,9 +155,7 @@ def _has_call_token(text: str) -> bool:
 
 
 def _find_between_tokens(reply: ModelText) -> list[tuple[str, FoundCall]]:
-    """Return the tool calls of all dialects with delimiter tokens. If tool calls overlap, only the first is
-    kept.
-    """
+    """Return the tool calls of all dialects with delimiter tokens. Of overlapping calls, keep the first."""
     candidates = [
         (call.start, rank, dialect, call)
         for rank, (dialect, (find, marks)) in enumerate(TOKEN_DIALECTS.items())

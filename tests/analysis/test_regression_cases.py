@@ -28,9 +28,7 @@ ALL = [(path, case) for path in test_cases.FILES for case in json.loads(path.rea
 
 
 def run_saved(saved: str, folder: Path) -> dict[str, Any]:
-    """Run the parser on a saved file, as on the files in tests/cases/lenient. Return the only case in the
-    file.
-    """
+    """Run the parser on a saved file, as on the files in tests/cases/lenient. Return the file's only case."""
     path = folder / "saved.json"
     path.write_text(saved, encoding="utf-8")
     (case,) = json.loads(saved)

@@ -1,6 +1,4 @@
-"""Tests the sign-in gate. With any sign-in method, an unknown user gets no data, and a known user
-has limits.
-"""
+"""Tests the sign-in gate. With any method, an unknown user gets no data, and a known user has limits."""
 
 from __future__ import annotations
 

@@ -52,9 +52,7 @@ def read_block(language: str) -> str:
 
 
 def documented(proxy: str) -> str:
-    """Return the configuration in the documentation without TLS, and with the addresses replaced by
-    placeholders.
-    """
+    """Return the configuration in the documentation without TLS, and with placeholders for the addresses."""
     block = read_block(proxy).replace("127.0.0.1:8501", "BEHIND")
     if proxy == "caddy":
         return block.replace(f"{NAME} {{", f"http://{NAME}:PORT {{\n    bind 127.0.0.1", 1)

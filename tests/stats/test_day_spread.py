@@ -28,9 +28,7 @@ def test_the_mean_of_days_alike_is_less_sure_than_that_of_independent_days(
 
 
 def test_the_inflation_is_that_of_an_autoregressive_series() -> None:
-    """The expected value is m times the variance of the mean of m values that have the correlation 0.6 **
-    lag.
-    """
+    """The expected value is m times the variance of the mean of m values with the correlation 0.6 ** lag."""
     for many in (2, 5, 12):
         lags = np.abs(np.subtract.outer(np.arange(many), np.arange(many)))
         assert inflate_mean(np.array([many]))[0] == pytest.approx((0.6**lags).sum() / many)

@@ -1,6 +1,4 @@
-"""A tool call's arguments as JSON tokens. Defects change the tokens one by one and record the right
-answer.
-"""
+"""A tool call's arguments as JSON tokens. Defects change single tokens and record the right answer."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Writes the files of a trial run from stored tool calls: tasks, prompts, definitions, and a
-complete plan.
-"""
+"""Writes the files of a trial run from stored tool calls: tasks, prompts, definitions and a whole plan."""
 
 from __future__ import annotations
 

@@ -126,9 +126,7 @@ class Sessions:
         return self._signer.sign("session", content)
 
     def read(self, text: str) -> SignInSession | None:
-        """Return the session in a cookie. Return None if the signature is invalid or the session has
-        ended.
-        """
+        """Return the session in a cookie, or None if the signature is invalid or the session has ended."""
         content = self._signer.read("session", text, self._seconds)
         if not isinstance(content, Mapping):
             return None
@@ -150,9 +148,7 @@ class Sessions:
         return session.id not in self._ended and session.until > self._clock()
 
     def end(self, session: SignInSession) -> None:
-        """End a session, so that copies of the session's cookie stop working, too. Raises
-        SignOutNotSavedError.
-        """
+        """End a session, so that copies of its cookie stop working, too. Raises SignOutNotSavedError."""
         self._ended = _drop_expired({**self._ended, session.id: session.until}, self._clock())
         try:
             self._save()

@@ -86,9 +86,7 @@ class UsersFile:
         return next((user for user in self._load().users if user.name == wanted), None)
 
     def put(self, name: str, role: Role, password: str | None) -> None:
-        """Add or change a user, and end the user's sessions. The password stays unchanged if `password` is
-        None.
-        """
+        """Add or change a user, and end the user's sessions. If `password` is None, the password stays."""
         tidy = tidy_name(name)
         hashed = None if password is None else _hasher().hash(password)
         with self._change() as (content, save):

@@ -78,9 +78,7 @@ class ReadOptions:
         return PathFacts(mapping=self.facts_of(name, row).mapping).to_json()
 
     def has_other_map(self, row: LedgerRow) -> bool:
-        """Return True when a rejected file was last checked with another field mapping, or without a field
-        mapping.
-        """
+        """Return True if a rejected file was last checked with another field mapping, or without one."""
         past = PathFacts.from_json(row.read_with.facts)
         return self.facts_of(row.name, row).mapping != past.mapping
 

@@ -101,9 +101,7 @@ def skip_known_prefix(content: LogContent, begun: Checkpoint) -> bool:
 
 
 def state_version() -> str:
-    """Return the version of the code that packs the state of reading a log. A state of another version is
-    ignored.
-    """
+    """Return the version of the code that packs the state of reading a log. Other states are ignored."""
     return f"{STATE_VERSION}/{PARSER_VERSION}"
 
 

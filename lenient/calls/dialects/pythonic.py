@@ -243,9 +243,7 @@ def _read_call_at(reply: ModelText, position: int) -> FoundCall | None:
 
 
 def _read_call_list(reply: ModelText, position: int) -> tuple[list[FoundCall], int]:
-    """Return the list of calls that begins after the offset `position`, and the offset where reading
-    stopped.
-    """
+    """Return the list of calls that begins after `position`, and the offset where reading stopped."""
     calls: list[FoundCall] = []
     while True:
         call = _read_written_call(reply, position)

@@ -108,9 +108,7 @@ class _References:
         self._register_all()
 
     def find_target(self, holder: Mapping[str, Any]) -> Any:
-        """Return the schema to which the reference in `holder` points, or NOWHERE when there is no such
-        schema.
-        """
+        """Return the schema to which the reference in `holder` points, or NOWHERE if there is none."""
         if isinstance(holder.get("$ref"), str):
             return self._resolve(holder["$ref"], self.bases.get(id(holder), ""))
         if isinstance(holder.get("$dynamicRef"), str):

@@ -150,9 +150,7 @@ def _format_tokens(row: Row) -> str | None:
 
 
 def _make_prompt_item(row: Row, before: Row | None) -> Item | None:
-    """Return an item with the system prompt if it differs from the previous turn's prompt. Otherwise return
-    None.
-    """
+    """Return an item with the system prompt, or None if the previous turn has the same prompt."""
     key = (row["prompt_id"], row["prompt_hash"])
     if row["prompt_id"] is None or (before and key == (before["prompt_id"], before["prompt_hash"])):
         return None
