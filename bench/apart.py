@@ -21,9 +21,9 @@ PERIOD = 0.05  # seconds between two samples
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """The result of a command. `told` is the JSON object that the command printed last."""
+    """The result of a command. `output` is the JSON object that the command printed last."""
 
-    told: dict[str, Any]
+    output: dict[str, Any]
     peak_mb: float
 
 
@@ -36,7 +36,7 @@ def run_module(module: str, *arguments: object, python: Path = Path(sys.executab
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     peak = 0.0
     while process.poll() is None:
-        peak = max(peak, _held(_family(process.pid)))
+        peak = max(peak, _measure_memory(_family(process.pid)))
         time.sleep(PERIOD)
     out, errors = process.communicate()
     if process.returncode:
@@ -57,14 +57,14 @@ def _family(pid: int) -> list[int]:
     return family
 
 
-def _held(family: list[int]) -> float:
+def _measure_memory(family: list[int]) -> float:
     """Return memory in megabytes: the peak of a single process, or the current sum of several processes."""
     if len(family) == 1:
-        return _told(family[0], "status", "VmHWM:")
-    return sum(_told(pid, "smaps_rollup", "Pss:") for pid in family)
+        return _read_megabytes(family[0], "status", "VmHWM:")
+    return sum(_read_megabytes(pid, "smaps_rollup", "Pss:") for pid in family)
 
 
-def _told(pid: int, page: str, name: str) -> float:
+def _read_megabytes(pid: int, page: str, name: str) -> float:
     with suppress(OSError):
         for line in Path(f"/proc/{pid}/{page}").read_text().splitlines():
             if line.startswith(name):

@@ -12,9 +12,7 @@ from pathlib import Path
 
 
 class IngestError(Exception):
-    """An error that stopped a load before anything was published. `str()` of the error is the sentence to
-    print.
-    """
+    """An error that stopped a load before anything was published. Its `str()` is the sentence to print."""
 
 
 class InputError(IngestError):

@@ -175,9 +175,7 @@ class RecordMapping:
 
 
 def find_message_lists(record: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the paths of arrays in a record that look like lists of messages. The least nested arrays come
-    first.
-    """
+    """Yield the paths of arrays in a record that look like lists of messages, the least nested first."""
     for path, _, value in _walk(record):
         first = value[0] if isinstance(value, list) and value else None
         if isinstance(first, dict) and ("role" in first or "from" in first):

@@ -7,8 +7,10 @@ import os
 import socket
 import stat
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +22,7 @@ _BEYOND = 2**30
 """Offset of the byte that is locked on Windows. It is after the description of the owner, because other
 processes cannot read a locked byte.
 """
+_LONGEST_OWNER = 4096  # maximum number of bytes that are read of a lock file
 
 
 def _import_locks() -> Any:
@@ -83,27 +86,50 @@ def is_open_to_everybody(folder: Path) -> bool:
         return False
 
 
+@dataclass(frozen=True, slots=True)
+class LockOwner:
+    """The process that has a lock. `url` is "" if the process serves no page, or not yet."""
+
+    pid: int
+    host: str
+    since: str
+    url: str = ""
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host} since {self.since}"
+
+
 @contextmanager
 def lock_file(
     path: Path,
     wait: Callable[[str], None],
     explain: Callable[[Path], AbstractContextManager[None]] = explain_os_errors,
-) -> Iterator[None]:
-    """Hold the lock of a file until the process ends. Create the file if it does not exist.
+) -> Iterator[Callable[[str], None]]:
+    """Lock a file during the `with` block. Create the file if it does not exist.
 
-    While another process has the lock, `wait` is called repeatedly. The argument of `wait` is the description
-    of the other process, read from the file. `wait` sleeps or raises an error. If the file cannot be opened
-    or written, `explain` replaces the OSError by an error about the folder, by default a StoreError.
+    The operating system releases the lock if the process is killed. While another process has the lock,
+    `wait` is called repeatedly. The argument of `wait` is the description of the other process, read from the
+    file. `wait` sleeps or raises an error. If the file cannot be opened or written, `explain` replaces the
+    OSError by an error about the folder, by default a StoreError.
+
+    Yield a function that writes the URL of this process into the file. Other processes read the URL with
+    `read_owner`. If the disk is full, the URL is not written.
     """
     with explain(path.parent), new_files_like(path.parent):
         # Not "w", which would delete the owner's description even if this process fails to get the lock.
         lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         while not _try_lock(lock):
-            wait(_describe_owner(path))
+            wait(str(read_owner(path) or "another process"))
+        owner = LockOwner(os.getpid(), socket.gethostname(), datetime.now(UTC).isoformat(timespec="seconds"))
         with explain(path.parent):
-            _write_owner(lock)
-        yield
+            _write_owner(lock, owner)
+
+        def write_url(url: str) -> None:
+            with suppress(OSError):
+                _write_owner(lock, replace(owner, url=url))
+
+        yield write_url
     finally:
         os.close(lock)
 
@@ -136,23 +162,24 @@ def _try_lock(lock: int, *, shared: bool = False) -> bool:
     return True
 
 
-def _write_owner(lock: int) -> None:
-    holder = {
-        "pid": os.getpid(),
-        "host": socket.gethostname(),
-        "since": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
+def _write_owner(lock: int, owner: LockOwner) -> None:
     os.ftruncate(lock, 0)
     os.lseek(lock, 0, os.SEEK_SET)
-    os.write(lock, json.dumps(holder).encode())
+    os.write(lock, json.dumps(asdict(owner)).encode())
 
 
-def _describe_owner(path: Path) -> str:
+def read_owner(path: Path) -> LockOwner | None:
+    """Return the process that a lock file names. Return None if the file is unreadable or invalid.
+
+    The process may have ended without the lock. `is_locked` says whether a process still has the lock.
+    """
     try:
-        holder = json.loads(path.read_text("utf-8"))
-        return f"process {int(holder['pid'])} on {str(holder['host'])[:80]} since {str(holder['since'])[:40]}"
-    except (OSError, ValueError, TypeError, KeyError):
-        return "another process"
+        with path.open("rb") as file:
+            fields = json.loads(file.read(_LONGEST_OWNER))
+        pid, since, url = int(fields["pid"]), str(fields["since"]), str(fields.get("url", ""))
+        return LockOwner(pid, str(fields["host"])[:80], since[:40], url)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
 
 
 def flush_to_disk(path: Path) -> None:
@@ -167,6 +194,32 @@ def flush_to_disk(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def replace_private(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Replace the content of a file that only its owner may read. Create the file if it does not exist.
+
+    After a power cut, the file has either the old or the new content completely. The same is true if several
+    threads or processes replace the file at the same time. The old file's mode is not kept. If `path` is a
+    symbolic link, the file at the end of the link is replaced, and the link stays. Raises OSError, and then
+    removes the incomplete new file.
+    """
+    target = Path(os.path.realpath(path))
+    # The umask must not change, because all threads share it. mkstemp gives no rights to other users.
+    descriptor, name = tempfile.mkstemp(".new", f".{target.name}-", target.parent)
+    new = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        new.chmod(mode)
+        new.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise
+    flush_to_disk(target.parent)
 
 
 def replace_text(path: Path, text: str) -> None:

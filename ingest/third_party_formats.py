@@ -28,9 +28,7 @@ class FormatPluginError(Exception):
 
 @dataclass(eq=False, slots=True)
 class InstalledFormat:
-    """A third-party format whose errors are caught. `distribution` is the name and version of its
-    distribution.
-    """
+    """A third-party format whose errors are caught. `distribution` is its distribution's name and version."""
 
     SOURCE: Source
     distribution: str
@@ -46,9 +44,7 @@ class InstalledFormat:
             return False
 
     def describe_error(self, head: Sequence[dict[str, Any]]) -> str | None:
-        """Return a sentence about the error that `recognise` raises for this file, or None if it raises no
-        error.
-        """
+        """Return a sentence about the error that `recognise` raises for a file, or None without an error."""
         try:
             self.module.recognise(head)
         except (Exception, SystemExit) as error:
@@ -65,9 +61,7 @@ class InstalledFormat:
 
     @property
     def report_to(self) -> str:
-        """Return the end of an error message. It says who should get a bug report and what the user can do
-        now.
-        """
+        """Return the end of an error message: who should get a bug report, and what the user can do now."""
         return f"report it to the authors of {self.distribution}, or uninstall it"
 
 
@@ -155,9 +149,7 @@ def name_distribution(entry: EntryPoint) -> str:
 
 
 def _load_format(entry: EntryPoint, own_names: Collection[str], times: Counter[str]) -> InstalledFormat:
-    """Return the format of an entry point. Raises FormatPluginError with the reason if the format cannot be
-    used.
-    """
+    """Return the format of an entry point. Raises FormatPluginError if the format is unusable."""
     if not _NAME.fullmatch(entry.name):
         raise FormatPluginError("its name is not lower-case letters, digits and _, beginning with a letter")
     if entry.name in own_names:

@@ -36,7 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        signal.signal(signal.SIGHUP, lambda *_: None)  # children of this process then have the default
+        # A child process inherits SIG_IGN, but not this handler. So the child process has the default action.
+        signal.signal(signal.SIGHUP, lambda *_: None)
     if _runs_all(config):
         os.environ["ALL_TIERS"] = "1"  # the import of tests.parser.strategies reads this variable
 

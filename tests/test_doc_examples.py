@@ -28,9 +28,7 @@ COMMANDS: Any = typer.main.get_command(app)
 
 
 def list_blocks(*languages: str) -> list[Any]:
-    """Return the code blocks of all documents in these programming languages. Each block has a
-    readable name.
-    """
+    """Return all documents' code blocks in these programming languages. Each block has a readable name."""
     blocks = []
     for document in DOCUMENTS:
         text = document.read_text(encoding="utf-8")

@@ -78,9 +78,9 @@ class _Table:
         return f'SELECT {selected} FROM {place}."{self.name}"'  # noqa: S608 - our tables
 
     def shifted(self, days: int, mark: str, *, texts: bool) -> str:
-        """Return the SQL that selects the same rows `days` days earlier.
+        """Return the SELECT list that copies the rows and moves their dates `days` days into the past.
 
-        `mark` is the SQL for the end of each id.
+        `mark` is the SQL of a suffix, which is added to each id. Without `texts`, columns of texts are NULL.
         """
         return ", ".join(self._column(name, kind, days, mark, texts) for name, kind in self.columns)
 

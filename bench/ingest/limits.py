@@ -42,15 +42,17 @@ def _long_line(work: Path) -> Limit:
             stream.write(b"x" * 1_000_000)
         stream.write(b'"}\n')
     ran = _load(folder, work)
-    return _limit("a line of 1 GB", ran, f"{ran.told['calls']:,} calls, {ran.told['rejects']} line rejected")
+    return _limit(
+        "a line of 1 GB", ran, f"{ran.output['calls']:,} calls, {ran.output['rejects']} line rejected"
+    )
 
 
 def _large_file(work: Path, gigabytes: int) -> Limit:
     folder = _folder(work)
     night.write_file(folder / "large.jsonl", gigabytes * 1_000_000_000)
     ran = _load(folder, work)
-    speed = gigabytes * 1000 / ran.told["clock"]
-    return _limit(f"a file of {gigabytes} GB", ran, f"{ran.told['calls']:,} calls, {speed:.0f} MB/s")
+    speed = gigabytes * 1000 / ran.output["clock"]
+    return _limit(f"a file of {gigabytes} GB", ran, f"{ran.output['calls']:,} calls, {speed:.0f} MB/s")
 
 
 def _many_files(work: Path) -> Iterator[Limit]:
@@ -58,9 +60,9 @@ def _many_files(work: Path) -> Iterator[Limit]:
     for number in range(_MANY):
         (folder / f"{number:06d}.jsonl").write_bytes(_small(number))
     first = _load(folder, work)
-    yield _limit(f"{_MANY:,} small files", first, f"{first.told['lines']:,} lines")
+    yield _limit(f"{_MANY:,} small files", first, f"{first.output['lines']:,} lines")
     again = _load(folder, work, "again")
-    yield _limit("the same again", again, f"{again.told['unchanged']:,} unchanged")
+    yield _limit("the same again", again, f"{again.output['unchanged']:,} unchanged")
 
 
 def _small(number: int) -> bytes:
@@ -95,4 +97,4 @@ def _load(folder: Path, work: Path, reader: str = "callgauge") -> Ran:
 
 
 def _limit(name: str, ran: Ran, outcome: str) -> Limit:
-    return Limit(name, ran.told["clock"], ran.peak_mb, outcome)
+    return Limit(name, ran.output["clock"], ran.peak_mb, outcome)

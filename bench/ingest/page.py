@@ -70,7 +70,7 @@ def page(
     python = f"CPython {platform.python_version()}"
     measured = f"These figures were measured on {datetime.now(UTC):%Y-%m-%d} on {machine}, {python}."
     versions = ", ".join([*(f"{name} {version(name)}" for name in ("duckdb", "orjson", "msgspec")), *peers])
-    calls = best["callgauge"].told["calls"]
+    calls = best["callgauge"].output["calls"]
     parts = [
         _HEAD,
         f"{measured} The logs have {size / 1e6:,.0f} MB and {calls:,} calls.",
@@ -92,7 +92,7 @@ def _readers(best: Mapping[str, Best], size: int) -> Iterable[str]:
     yield "|---|---:|---:|---:|---:|---:|---:|---:|"
     baseline = best[BASELINE]
     for name, measured in best.items():
-        store = f"{measured.told['store'] / size:.1%}" if "store" in measured.told else ""
+        store = f"{measured.output['store'] / size:.1%}" if "store" in measured.output else ""
         yield (
             f"| {TITLES.get(name, name)} | {measured.clock:.2f} | {measured.processor:.2f} "
             f"| {size / 1e6 / measured.clock:.0f} "

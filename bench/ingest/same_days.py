@@ -39,7 +39,7 @@ def measure(work: Path, earlier: Path, sources: Sequence[Path]) -> Seconds:
     ran = run_module("bench.ingest.same_days", new, store, work / "again", ROUNDS)
     for folder in (store, new):
         shutil.rmtree(folder)
-    return ran.told
+    return ran.output
 
 
 def lines(seconds: Seconds) -> Iterator[str]:

@@ -29,14 +29,14 @@ class Best:
     slowest: float = 0.0
     processor: float = float("inf")
     peak_mb: float = 0.0
-    told: dict[str, Any] = field(default_factory=dict)
+    output: dict[str, Any] = field(default_factory=dict)
 
     def take(self, ran: Ran) -> None:
-        self.slowest = max(self.slowest, ran.told["clock"])
-        self.clock = min(self.clock, ran.told["clock"])
-        self.processor = min(self.processor, ran.told["processor"])
+        self.slowest = max(self.slowest, ran.output["clock"])
+        self.clock = min(self.clock, ran.output["clock"])
+        self.processor = min(self.processor, ran.output["processor"])
         self.peak_mb = max(self.peak_mb, ran.peak_mb)
-        self.told = ran.told
+        self.output = ran.output
 
 
 def table(best: Mapping[str, Best], size: int) -> Iterator[str]:
@@ -48,8 +48,8 @@ def table(best: Mapping[str, Best], size: int) -> Iterator[str]:
     titles = ("calls", "s", "noise", "cpu s", "MB/s", "x loads/core", "x loads", "peak MB", "store")
     yield f"{'reader':28}" + "".join(f"{title:>13}" for title in titles)
     for name, measured in best.items():
-        store = f"{measured.told['store'] / size:.1%}" if "store" in measured.told else ""
-        calls = f"{measured.told['calls']:,}" if "calls" in measured.told else ""
+        store = f"{measured.output['store'] / size:.1%}" if "store" in measured.output else ""
+        calls = f"{measured.output['calls']:,}" if "calls" in measured.output else ""
         yield (
             f"{TITLES.get(name, name):28}{calls:>13}"
             f"{measured.clock:13.2f}{measured.slowest / measured.clock:13.2f}{measured.processor:13.2f}"

@@ -48,11 +48,9 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class JudgedCalls:
-    """The result for one model reply that contains tool calls. `told` is True when the parser was given the
-    dialect.
-    """
+    """The result for one model reply with tool calls. `with_dialect` says if the parser knew the dialect."""
 
-    told: bool
+    with_dialect: bool
     entry: CallEntry
     got: tuple[tuple[str, Any], ...]
     dialects: tuple[str, ...]
@@ -64,7 +62,7 @@ class Accuracy:
     judged: list[Judged] = field(default_factory=list)
     calls: list[JudgedCalls] = field(default_factory=list)
 
-    def of(self, part: str, reader: str) -> Iterator[Judged]:
+    def select(self, part: str, reader: str) -> Iterator[Judged]:
         return (
             judgement for judgement in self.judged if judgement.part == part and judgement.reader == reader
         )

@@ -32,11 +32,11 @@ class _Source:
         self.root, self.classes = root, list[str]()
         self.names: dict[str, dict[str, str]] = {}
 
-    def of(self, schema: Any, depth: int = 0) -> str:
+    def write_type(self, schema: Any, depth: int = 0) -> str:
         if not isinstance(schema, Mapping) or depth > _DEEPEST:
             return "Any"
         if "$ref" in schema:
-            return self.of(resolved(self.root, schema["$ref"]), depth + 1)
+            return self.write_type(resolved(self.root, schema["$ref"]), depth + 1)
         word, details = first_word(schema)
         if word == "enum":
             return _literals(details)
@@ -44,14 +44,14 @@ class _Source:
         return _union(members) if members else "Any"
 
     def _branches(self, branches: list[Any], depth: int) -> list[str]:
-        return [self.of(branch, depth + 1) for branch in branches]
+        return [self.write_type(branch, depth + 1) for branch in branches]
 
     def _types(self, names: list[str], schema: Mapping[str, Any], depth: int) -> list[str]:
         return [self._one(name, schema, depth) for name in names]
 
     def _one(self, name: str, schema: Mapping[str, Any], depth: int) -> str:
         if name == "array":
-            return f"{self.of(schema.get('items'), depth + 1)}[]"
+            return f"{self.write_type(schema.get('items'), depth + 1)}[]"
         if name == "object":
             return self._object(schema, depth)
         return _SIMPLE.get(name, "Any")
@@ -59,12 +59,12 @@ class _Source:
     def _object(self, schema: Mapping[str, Any], depth: int) -> str:
         properties = schema.get("properties") or {}
         if not properties:
-            return f"map<string, {self.of(schema.get('additionalProperties'), depth + 1)}>"
+            return f"map<string, {self.write_type(schema.get('additionalProperties'), depth + 1)}>"
         name = f"Arguments{len(self.names) + 1}"
         self.names[name] = {f"f{index}": field for index, field in enumerate(properties)}
         required = schema.get("required") or []
         lines = [
-            f"  f{index} {self.of(inner, depth + 1)}{'' if field in required else '?'} "
+            f"  f{index} {self.write_type(inner, depth + 1)}{'' if field in required else '?'} "
             f"@alias({json.dumps(field)})"
             for index, (field, inner) in enumerate(properties.items())
         ]
@@ -90,7 +90,7 @@ def reader(schema: Mapping[str, Any] | None) -> Callable[[str], dict[str, Any]]:
     os.environ.setdefault("RUST_LIB_BACKTRACE", "0")  # the stack trace of a refusal must not be timed
     baml: Any = importlib.import_module("baml_py")
     source = _Source(schema or {})
-    returned = source.of({"type": "object"} | dict(schema or {}))
+    returned = source.write_type({"type": "object"} | dict(schema or {}))
     function = f'function Read() -> {returned} {{\n  client Nobody\n  prompt #"none"#\n}}\n'
     text = "\n".join([_HEAD, *source.classes, function])
     runtime = baml.BamlRuntime.from_files("baml_src", {"baml_src/tool.baml": text}, {})

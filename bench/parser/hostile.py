@@ -25,7 +25,8 @@ from lenient import ToolCatalog, ToolDefinition, extract_tool_calls, parse_argum
 SIZE = 1_000_000
 MODES = ("no definition", "definition", "calls")
 _PATIENCE = 20.0
-_AGAIN_FROM = 0.5  # a text that takes longer is read again, because noise can only add seconds
+# A text that takes more seconds is read twice. The shorter time counts, because noise only adds time.
+_AGAIN_FROM = 0.5
 _TOOL = ToolDefinition.from_json_schema(
     name="write_file",
     schema={

@@ -41,18 +41,18 @@ _ACCURACY = (
 def of_accuracy(accuracy: Accuracy) -> Iterator[Promise]:
     """Yield the accuracy goals. Sections of the corpus without inputs have no goals."""
     for part, right, silent in _ACCURACY:
-        counted = tally(accuracy.of(part, OURS))
+        counted = tally(accuracy.select(part, OURS))
         if counted.total:
             yield _at_least(f"{part}: right", right, counted.share(Verdict.RIGHT))
             yield _at_most(f"{part}: wrong and silent", silent, counted.share(Verdict.SILENT))
     yield from _of_groups(accuracy)
     for with_dialect, right, silent in ((True, 0.96, 0.01), (False, 0.93, 0.02)):
-        counted = tally(judgement for judgement in accuracy.calls if judgement.told is with_dialect)
+        counted = tally(judgement for judgement in accuracy.calls if judgement.with_dialect is with_dialect)
         name = f"calls as text, dialect {'given' if with_dialect else 'not given'}"
         if counted.total:
             yield _at_least(f"{name}: right", right, counted.share(Verdict.RIGHT))
             yield _at_most(f"{name}: wrong and silent", silent, counted.share(Verdict.SILENT))
-    defects = list(accuracy.of("defects", OURS))
+    defects = list(accuracy.select("defects", OURS))
     if defects:
         located = sum(judgement.located for judgement in defects)
         is_kept = located == len(defects)
@@ -64,9 +64,10 @@ def of_accuracy(accuracy: Accuracy) -> Iterator[Promise]:
 
 
 def _of_groups(accuracy: Accuracy) -> Iterator[Promise]:
-    groups = {judgement.entry.group for judgement in accuracy.of("malformed", OURS)}
+    groups = {judgement.entry.group for judgement in accuracy.select("malformed", OURS)}
     shares = {
-        group: tally(o for o in accuracy.of("malformed", OURS) if o.entry.group == group) for group in groups
+        group: tally(o for o in accuracy.select("malformed", OURS) if o.entry.group == group)
+        for group in groups
     }
     if shares:
         worst = min(shares, key=lambda group: shares[group].share(Verdict.RIGHT))
@@ -96,7 +97,7 @@ def of_written(judged: Iterable[written_calls.JudgedText]) -> Iterator[Promise]:
     for with_dialect in (True, False):
         counted = Tally()
         for judgement in judgements:
-            if judgement.told is with_dialect:
+            if judgement.with_dialect is with_dialect:
                 counted.add(judgement.verdict)
         if counted.total:
             name = f"calls written as text, dialect {'given' if with_dialect else 'not given'}"

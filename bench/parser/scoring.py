@@ -128,9 +128,7 @@ def comparable(
 
 
 def _may_be_null(schema: Mapping[str, Any], name: str) -> bool:
-    """Return True for an optional parameter that may be null. Null then means that the parameter is
-    absent.
-    """
+    """Return True for an optional parameter that may be null. Null then means an absent parameter."""
     declared = (schema.get("properties") or {}).get(name)
     if not isinstance(declared, dict) or name in (schema.get("required") or []):
         return False
@@ -197,9 +195,7 @@ def changes_unsaid(entry: Entry, reading: Reading) -> list[str]:
 
 
 def _spoken_of(paths: list[str], reported: set[str]) -> bool:
-    """Return True when a report is at one of the positions, below one, or at an outer value except the
-    root.
-    """
+    """Return True if a report is at or below one of the positions, or at an outer value except the root."""
     return any(
         _below(place, path) or (place != "$" and _below(path, place)) for path in paths for place in reported
     )

@@ -51,7 +51,7 @@ def _shown_calls(judgement: JudgedCalls) -> list[str]:
     return [
         (
             f"--- calls/{judgement.entry.dialect}/{judgement.entry.id}: "
-            f"{judgement.verdict}, {'told' if judgement.told else 'untold'}"
+            f"{judgement.verdict}, {'with' if judgement.with_dialect else 'without'} the dialect"
         ),
         f"  text     {judgement.entry.text!r}",
         f"  intended {_json(intended)}",

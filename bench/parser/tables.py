@@ -54,7 +54,7 @@ def readers_table(accuracy: Accuracy, part: str) -> list[str]:
     titles = ("reader", *_VERDICTS, "right, defined", "hung", "unreported")
     rows = []
     for reader in accuracy.readers(part):
-        judged = list(accuracy.of(part, reader))
+        judged = list(accuracy.select(part, reader))
         defined = tally(judgement for judgement in judged if judgement.entry.tool is not None)
         stopped = sum(
             (judgement.reading.refusal or "").startswith(("hung", "crashed")) for judgement in judged
@@ -91,7 +91,9 @@ def groups_table(accuracy: Accuracy, part: str) -> list[str]:
     for group in dict.fromkeys(
         judgement.entry.group for judgement in accuracy.judged if judgement.part == part
     ):
-        inside = {name: [j for j in accuracy.of(part, name) if j.entry.group == group] for name in readers}
+        inside = {
+            name: [j for j in accuracy.select(part, name) if j.entry.group == group] for name in readers
+        }
         ours = _verdicts(tally(inside.get(OURS, [])))
         shares = [percent(tally(inside[name]).share(Verdict.RIGHT)) for name in others]
         rows.append([group, str(max(map(len, inside.values()))), *ours, *shares])
@@ -101,7 +103,7 @@ def groups_table(accuracy: Accuracy, part: str) -> list[str]:
 def defects_table(accuracy: Accuracy) -> list[str]:
     rows = []
     for reader in accuracy.readers("defects"):
-        judged = list(accuracy.of("defects", reader))
+        judged = list(accuracy.select("defects", reader))
         right = sum(1 for judgement in judged if judgement.verdict is Verdict.RIGHT)
         located = sum(1 for judgement in judged if judgement.located)
         rows.append([reader, f"{located} / {len(judged)}", f"{right} / {len(judged)}"])
@@ -119,7 +121,8 @@ def calls_table(accuracy: Accuracy) -> list[str]:
     for dialect in dialects:
         inside = [judgement for judgement in accuracy.calls if dialect in (judgement.entry.dialect, "all")]
         with_dialect, untold = (
-            [judgement for judgement in inside if judgement.told is is_given] for is_given in (True, False)
+            [judgement for judgement in inside if judgement.with_dialect is is_given]
+            for is_given in (True, False)
         )
         rows.append(
             [

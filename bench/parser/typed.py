@@ -38,22 +38,22 @@ class Types:
         self.root, self.make_object, self.bounded = root, make_object, bounded
         self.made = 0
 
-    def of(self, schema: Any, depth: int = 0) -> Any:
+    def make_type(self, schema: Any, depth: int = 0) -> Any:
         if not isinstance(schema, Mapping) or depth > _DEEPEST:
             return Any
         if "$ref" in schema:
-            return self.of(resolved(self.root, schema["$ref"]), depth + 1)
+            return self.make_type(resolved(self.root, schema["$ref"]), depth + 1)
         word, details = first_word(schema)
         if word == "enum":
             return _literal(details)
         if word == "anyOf":
-            return _union([self.of(branch, depth + 1) for branch in details])
+            return _union([self.make_type(branch, depth + 1) for branch in details])
         return _union([self._one(name, schema, depth) for name in details]) if details else Any
 
     def _one(self, name: str, schema: Mapping[str, Any], depth: int) -> Any:
         if name == "array":
             items = schema.get("items")
-            made: Any = list[self.of(items, depth + 1)]  # type: ignore[misc]  # made while it runs
+            made: Any = list[self.make_type(items, depth + 1)]  # type: ignore[misc]  # made while it runs
         elif name == "object":
             made = self._object(schema, depth)
         else:
@@ -65,10 +65,12 @@ class Types:
     def _object(self, schema: Mapping[str, Any], depth: int) -> Any:
         properties, extra = schema.get("properties") or {}, schema.get("additionalProperties", True)
         if not properties:
-            values = self.of(extra, depth + 1) if isinstance(extra, Mapping) else Any
+            values = self.make_type(extra, depth + 1) if isinstance(extra, Mapping) else Any
             return dict[str, values]  # type: ignore[valid-type]  # made while it runs
         required = schema.get("required") or []
-        fields = [(name, self.of(inner, depth + 1), name in required) for name, inner in properties.items()]
+        fields = [
+            (name, self.make_type(inner, depth + 1), name in required) for name, inner in properties.items()
+        ]
         self.made += 1
         return self.make_object(f"Arguments{self.made}", fields, extra is not False)
 
@@ -119,7 +121,7 @@ def pydantic_model(schema: Mapping[str, Any]) -> Any:
         }  # fmt: skip
         return pydantic.create_model(name, __config__=config, **declared)
 
-    return Types(schema, make_object, pydantic.Field).of(_as_object(schema))
+    return Types(schema, make_object, pydantic.Field).make_type(_as_object(schema))
 
 
 def msgspec_struct(schema: Mapping[str, Any]) -> Any:
@@ -137,7 +139,7 @@ def msgspec_struct(schema: Mapping[str, Any]) -> Any:
         rename = {f"f{index}": field for index, (field, _, _) in enumerate(fields)}
         return msgspec.defstruct(name, declared, rename=rename, forbid_unknown_fields=True, kw_only=True)
 
-    return Types(schema, make_object, msgspec.Meta).of(_as_object(schema))
+    return Types(schema, make_object, msgspec.Meta).make_type(_as_object(schema))
 
 
 def _as_object(schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -26,7 +26,8 @@ from callgauge.stats.over_time.window_changes import (
     locate_change,
 )
 
-# maximum shares of unchanged nights with a new alert, for independent and for dependent days
+# A new alert on a night without a change is false. These are the largest allowed shares of nights with a
+# false alert: for independent days, and for dependent days.
 MOST_FALSE, MOST_FALSE_ALIKE = 0.02, 0.07
 # minimum share of changes found in time, for changes of the size that the page calls visible
 LEAST_VISIBLE = 0.4
@@ -259,9 +260,7 @@ _CHANGED = {"host": 0, "prompt": 1, "tool": 1}
 
 
 def draw_store(store: Store, nights: int, seed: list[int]) -> DrawnStore:
-    """Return the counts of a store for BEFORE days, and for the following nights with the changed first
-    model.
-    """
+    """Return the counts of a store for BEFORE days, and for the next nights with the changed first model."""
     random = np.random.default_rng(seed)
     days = BEFORE + nights
     several = store.sessions * days * _MODELS
@@ -329,9 +328,7 @@ def _raise_level(store: Store, day: _Array, keys: dict[str, _Array]) -> _Array:
 
 @cache
 def find_level(rate: float, sd: float) -> float:
-    """Return the logit mean at which sessions with the standard deviation `sd` have the average rate
-    `rate`.
-    """
+    """Return the logit mean at which sessions with standard deviation `sd` have the average rate `rate`."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(61)
     low, high = -15.0, 10.0
     for _ in range(60):

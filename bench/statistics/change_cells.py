@@ -17,7 +17,7 @@ from scipy.special import expit, logit
 from bench.statistics.cells import Cell
 from callgauge.stats.over_time.change_points import MOST_FALSE, find_changes
 
-LEAST_COVERED = 0.93  # minimum coverage of the range of days, if a change was found
+LEAST_COVERED = 0.93  # smallest allowed share of found changes whose range of days contains the true day
 _RATE = 0.05
 _ENOUGH_FOUND = 20  # with fewer found changes, the coverage is not judged
 

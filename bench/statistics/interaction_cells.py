@@ -109,9 +109,7 @@ def _is_any_decided(breakdown: Breakdown) -> bool:
 
 
 def find_interaction(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield how often the only model of five that got worse is named, and how often another model is
-    named.
-    """
+    """Yield how often the only model of five that got worse is named, and how often another model."""
     random = np.random.default_rng(seed)
     # The first setting is that of the sample: one of five models goes from 2 to 50 %, with 6 and 8 sessions
     # each.

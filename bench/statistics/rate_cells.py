@@ -53,9 +53,7 @@ def cover_rates(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def cover_tables(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield the coverage of the intervals in a table of twelve rates, which share one estimate of
-    correlation.
-    """
+    """Yield the coverage of intervals in a table of twelve rates, which share one estimate of correlation."""
     random = np.random.default_rng(seed)
     for sizes, rho, rate, sessions in product(SIZES, (*RHOS, None), RATES, SESSIONS):
         if not whole and (rho, rate, sessions) not in _NAMED:

@@ -1,4 +1,7 @@
-"""Simulates how often a team's alert rules fire on the nights of a store without changes."""
+"""Simulates how often a team's alert rules fire in a store whose rates do not change.
+
+Each rule is checked once per night.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ from callgauge.memory.alert_rules import AlertRule
 from callgauge.stats import Share
 from callgauge.stats.over_time.window_changes import DailySeries, follow_changes
 
-MOST_AT_BOUND = 0.025  # maximum share of nights on which a rule fires, for a rate at the bound and equal days
+# largest allowed share of nights on which a rule fires, if the rate is at the bound and all days are equal
+MOST_AT_BOUND = 0.025
 _AT = datetime(2026, 11, 1, tzinfo=UTC)
 _FIRST = date(2026, 9, 1)
 STORES = (Store(40), Store(4), Store(40, sizes="pareto"), Store(40, day_sd=0.3))
@@ -25,7 +29,7 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
     A rule with a bound is tested with a rate at the bound, and with a rate below the bound. A rule about a
     change is tested without a change. When days differ, some days really exceed the bound, so rules may fire
-    on any number of nights. `whole` means more repetitions.
+    on any number of nights. With `whole`, three times as many stores are simulated.
     """
     for place, store in enumerate(STORES):
         several = [

@@ -80,9 +80,7 @@ class Truth:
 
 @dataclass(slots=True)
 class Run:
-    """One simulated trial run: the number of trials, the interim analyses, and the outcomes of its
-    variants.
-    """
+    """One simulated trial run: the number of trials, the interim analyses, and the variants' outcomes."""
 
     design: TrialDesign
     looks: list[ArmLook] = field(default_factory=list)
@@ -120,7 +118,7 @@ EFFECTS = (
 
 
 def judge_trials(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
-    """Yield all results for trials. `whole` means the same settings with more repetitions."""
+    """Yield the results of all simulations of trial runs. The settings do not depend on `whole`."""
     random = np.random.default_rng(seed)
     yield from count_false_verdicts(random, draws)
     yield from measure_power(random, draws)

@@ -1,6 +1,4 @@
-"""Measures how many tool calls written as plain text are read as intended, in every notation, with
-mistakes.
-"""
+"""Measures how many tool calls in plain text are read as intended, in every notation, with mistakes."""
 
 from __future__ import annotations
 
@@ -27,16 +25,16 @@ class JudgedText:
     """
 
     written: WrittenText
-    told: bool
+    with_dialect: bool
     found: tuple[TextCall, ...]
     verdict: Verdict
     unsaid: bool
 
 
-def judge_text(written: WrittenText, *, told: bool) -> JudgedText:
+def judge_text(written: WrittenText, *, with_dialect: bool) -> JudgedText:
     """Read a reply and compare the found tool calls with the intended tool calls."""
-    calls = extract_tool_calls(written.text, CATALOG, dialect=written.dialect if told else None)
-    return JudgedText(written, told, calls, _give_verdict(written, calls), _is_unsaid(written, calls))
+    calls = extract_tool_calls(written.text, CATALOG, dialect=written.dialect if with_dialect else None)
+    return JudgedText(written, with_dialect, calls, _give_verdict(written, calls), _is_unsaid(written, calls))
 
 
 def _give_verdict(written: WrittenText, calls: tuple[TextCall, ...]) -> Verdict:
@@ -69,7 +67,7 @@ def _is_unsaid(written: WrittenText, calls: tuple[TextCall, ...]) -> bool:
 def judge_texts(seed: int = SEED, rounds: int = ROUNDS) -> list[JudgedText]:
     """Judge all replies of a seed, with and without a known dialect."""
     return [
-        judge_text(written, told=with_dialect)
+        judge_text(written, with_dialect=with_dialect)
         for with_dialect in (True, False)
         for written in make_texts(seed, rounds)
     ]
@@ -92,7 +90,7 @@ def _share_table(title: str, judged: list[JudgedText], group: Callable[[JudgedTe
     tallies, unsaid = defaultdict[tuple[str, bool], Tally](Tally), defaultdict[str, int](int)
     for judgement in judged:
         for name in (group(judgement), "all"):
-            tallies[name, judgement.told].add(judgement.verdict)
+            tallies[name, judgement.with_dialect].add(judgement.verdict)
             unsaid[name] += judgement.unsaid
     rows = []
     for name in sorted(unsaid, key=lambda name: (name == "all", name)):
@@ -130,10 +128,10 @@ def main(options: list[str]) -> int:
 
 
 def _show(judgement: JudgedText) -> None:
-    print(
-        f"\n--- {judgement.written.id} ({judgement.written.holds}) told={judgement.told}: {judgement.verdict}"
-    )
-    print(judgement.written.text)
+    written = judgement.written
+    dialect = "with the dialect" if judgement.with_dialect else "without the dialect"
+    print(f"\n--- {written.id} ({written.holds}), {dialect}: {judgement.verdict}")
+    print(written.text)
     for intended in judgement.written.calls:
         print(f"  meant {intended.name} {intended.arguments}")
     for call in judgement.found:

@@ -64,9 +64,7 @@ class WrittenText:
 
 
 def make_texts(seed: int, rounds: int = 2) -> Iterator[WrittenText]:
-    """Yield the replies of every notation with every possible mistake. The content of the values is
-    random.
-    """
+    """Yield the replies of every notation with every possible mistake. The values are random."""
     rng = random.Random(seed)
     for notation in NOTATIONS:
         for slip in SLIPS:
@@ -157,9 +155,7 @@ _HOLDINGS = {
 
 @dataclass(slots=True)
 class _Parts:
-    """The pieces of a reply: what surrounds the tool calls, and opening, body and closing of each tool
-    call.
-    """
+    """The pieces of a reply: what surrounds the tool calls, and each call's opening, body and closing."""
 
     begin: str
     openings: list[str]

@@ -58,9 +58,7 @@ def arm_query(letter: Letter, own: Mapping[str, Sequence[str]], days: Days | Non
 
 
 def join_values(values: Iterable[str]) -> str:
-    """Return the values joined by commas for a URL, such as `falcon-3,heron`. A comma within a value becomes
-    %2C.
-    """
+    """Return the values joined by commas for a URL: `falcon-3,heron`. A comma in a value becomes %2C."""
     return ",".join(value.replace("%", "%25").replace(",", "%2C") for value in values)
 
 

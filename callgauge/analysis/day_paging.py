@@ -188,9 +188,7 @@ def _needed_days(runs: Sequence[_DayRun], limit: int, offset: int) -> tuple[list
 def _day_bounds(
     ask: Ask, day_list: DayList, days: pd.DataFrame, look: Sequence[date | None]
 ) -> dict[str, Any]:
-    """Return the parameters that restrict a metric to the days in `look`, or to no rows if `look`
-    is empty.
-    """
+    """Return parameters that restrict a metric to the days in `look`, or to no rows if `look` is empty."""
     dated = [day for day in look if day is not None]
     undated = len(dated) < len(look)
     bounds: dict[str, Any] = {

@@ -47,9 +47,7 @@ def make_table(columns: Mapping[str, list[Any]]) -> pa.Table:
 
 
 def _has_no_fields(kind: pa.DataType) -> bool:
-    """Return True for an object type without fields, or for a list of such objects. Parquet cannot store
-    them.
-    """
+    """Return True for an object type without fields, or a list of such objects. Parquet cannot store them."""
     if pa.types.is_struct(kind):
         return not kind.num_fields or any(_has_no_fields(field.type) for field in kind)
     return pa.types.is_nested(kind) and any(

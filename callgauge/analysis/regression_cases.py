@@ -36,15 +36,15 @@ def case_json(raw: str | bytes, tool: ToolDefinition | None = None) -> str:
 
 
 def text_case_json(
-    text: str, tools: Sequence[ToolDefinition] = (), *, told: str | None = None, leaked: bool = False
+    text: str, tools: Sequence[ToolDefinition] = (), *, dialect: str | None = None, leaked: bool = False
 ) -> str:
     """Return the case file for the tool calls that a model wrote as text.
 
-    `told` is the dialect that the model writes, or None. If `leaked` is True, find only the calls that should
-    have been native tool calls, and ignore `told`.
+    `dialect` is the dialect that the model writes, or None. If `leaked` is True, find only the calls that
+    should have been native tool calls, and ignore `dialect`.
     """
     catalog = ToolCatalog.from_definitions(tools) if tools else None
-    calls = leaked_tool_calls(text, catalog) if leaked else extract_tool_calls(text, catalog, dialect=told)
+    calls = leaked_tool_calls(text, catalog) if leaked else extract_tool_calls(text, catalog, dialect=dialect)
     case: dict[str, Any] = {
         "name": _case_name("text", "calls", [call.dialect for call in calls]),
         "text": text,
@@ -53,15 +53,13 @@ def text_case_json(
         case["tools"] = [tool.to_anthropic(defaults=True) for tool in tools]
     if leaked:
         case["leaked"] = True
-    elif told is not None:
-        case["told"] = told
+    elif dialect is not None:
+        case["told"] = dialect
     return _case_file(case | {"calls": [expected_call(call) for call in calls]})
 
 
 def expected_outcome(request: ToolCallRequest) -> dict[str, Any]:
-    """Return the fields of a case that hold the expected arguments, outcome, diagnostics and rejected
-    arguments.
-    """
+    """Return a case's fields with the expected arguments, outcome, diagnostics and rejected arguments."""
     result = {
         "arguments": request.arguments,
         "outcome": request.outcome.value,

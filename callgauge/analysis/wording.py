@@ -254,16 +254,12 @@ def shorten(text: str, limit: int) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """Return a string for a table cell: on one line, cut to `limit` characters, with invisible characters
-    shown.
-    """
+    """Return a string for a table cell: one line of at most `limit` characters, with invisible ones shown."""
     return visible(shorten(" ".join(text[: 4 * limit].split()), limit))
 
 
 def short_name(text: str, limit: int) -> str:
-    """Return a name on one line, cut in the middle to `limit` characters, so that the version at the end
-    stays.
-    """
+    """Return a name on one line, cut in the middle to `limit` characters, so the version at the end stays."""
     line = visible(" ".join(text[:4000].split()))
     if len(line) <= limit:
         return line
@@ -331,9 +327,7 @@ def in_figure(text: str, limit: int = 60) -> str:
 
 
 def in_sheet(text: str) -> str:
-    """Return a CSV cell, with an apostrophe before a string that a spreadsheet would interpret as a
-    formula.
-    """
+    """Return a CSV cell, with an apostrophe before a string that a spreadsheet would read as a formula."""
     text = _LATER_FORMULA.sub("'", text)
     return f"'{text}" if _FORMULA.match(text) else text
 

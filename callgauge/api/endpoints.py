@@ -41,9 +41,7 @@ def program_routes() -> list[BaseRoute]:
 
 
 class LateApp:
-    """Creates an ASGI application when the first request arrives, because importing its modules takes a
-    second.
-    """
+    """Creates an ASGI application at the first request, because importing its modules takes a second."""
 
     def __init__(self, make: Callable[[], ASGIApp]) -> None:
         self._make = make

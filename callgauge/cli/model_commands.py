@@ -152,9 +152,7 @@ class _OutputClosedError(BaseException):
 
 
 def _stop_if_closed(show: Callable[[T], None]) -> Callable[[T], None]:
-    """Return a function that prints a string. The function ends the conversation if nobody reads
-    the output.
-    """
+    """Return a function that prints a string, and ends the conversation if nobody reads the output."""
 
     def show_or_stop(part: T) -> None:
         try:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import socket
 import sys
 import tempfile
 import threading
+import time
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
 FindLogs = Callable[[], Sequence[str]]
 """Returns the paths to load. It is called before each load, because new files may exist."""
 _LOCK = "up.lock"
+_LOCAL_URL = re.compile(r"http://(localhost|127\.[\d.]+|\[::1\]):\d{1,5}")
+_PATIENCE = 1.0  # seconds; another `callgauge up` may test the lock, and then has the lock for a moment
 _USUAL_PORTS = range(8501, 8521)
 _PORT_TRIES = 5
 STORE = Path("callgauge-store")
@@ -82,7 +87,8 @@ def up(
     a temporary store. The store is ./callgauge-store unless --store names another folder. Nothing leaves this
     machine.
 
-    Exits with 1 if no log could be read, with 2 if a choice is needed and there is no terminal.
+    If another `callgauge up` already serves the store, the command prints the URL of the dashboard and exits
+    with 0. Exits with 1 if no log could be read, with 2 if a choice is needed and there is no terminal.
     """
     from callgauge.nightly.source_loads import load_words, source_words
     from ingest.errors import OptionError
@@ -91,6 +97,8 @@ def up(
     named = list(paths or ())
     if STDIN in named:
         raise OptionError("standard input cannot be followed; name a file or a folder")
+    folder = (store or STORE).absolute()
+    _exit_if_served(folder)
     settings = _choose_server(address, port)
     find_logs = named.copy if named else _choose_logs(is_sure=yes)
     if find_logs is None:
@@ -100,7 +108,6 @@ def up(
         mapping=split_map(mapping or ()),
     )  # fmt: skip
     words = {**load_words(LoadSettings(tools=tuple(tools or ()))), **source_words(source)}
-    folder = (store or STORE).absolute()
     render.print_message(f"loading into {folder}; nothing leaves this machine")
     serve_loads(find_logs, folder, words, settings, opens_browser=not no_browser)
 
@@ -249,7 +256,7 @@ def serve_loads(
 
     # Look at the paths before a store is created, because a name may be misspelled.
     watched = look() if follows else {}
-    with _interrupt_on_signals(), _lock_store(store):
+    with _interrupt_on_signals(), _lock_store(store) as write_url:
         report = _load(find_logs, store, words, is_first=True)
         show_report(report, store=store, quiet=False, as_json=False)
         if exit_code(report, store, strict=False) == ExitCode.FAILED:
@@ -260,6 +267,7 @@ def serve_loads(
         print(render.escape_for_terminal(write_verdict(store)), flush=True)
         try:
             with _start_server(store, settings) as (server, url):
+                write_url(url)
                 render.print_message(f"Callgauge on {url} (Ctrl-C stops it)")
                 if opens_browser and can_open_browser():
                     # A slow browser, or a browser in the terminal, must not block the loads.
@@ -301,24 +309,47 @@ def _interrupt_on_signals() -> Iterator[None]:
         yield
 
 
+def _exit_if_served(store: Path) -> None:
+    """Print the URL and exit if another `callgauge up` on this machine serves the store."""
+    from ingest.safe_files import is_locked, read_owner
+
+    path = store / _LOCK
+    owner = read_owner(path) if is_locked(path) else None
+    # Several users may write to the folder of a shared store, so print only a URL of this machine.
+    if owner is None or owner.host != socket.gethostname() or not _LOCAL_URL.fullmatch(owner.url):
+        return
+    render.print_message(
+        f"{owner} already serves {store}, so this command loads nothing; `callgauge ingest` can load more "
+        "logs into this store"
+    )
+    render.print_message(f"Callgauge on {owner.url}")
+    raise typer.Exit(0)
+
+
 @contextmanager
-def _lock_store(store: Path) -> Iterator[None]:
+def _lock_store(store: Path) -> Iterator[Callable[[str], None]]:
     """Lock a store against a second `callgauge up`. Raises StoreError.
 
-    Exits with a message if another `callgauge up` uses the store.
+    Yield a function that writes the dashboard's URL into the lock file. If another `callgauge up` uses the
+    store, exit with the URL of its dashboard, or with a message if there is no URL.
     """
     from ingest.safe_files import lock_file
     from ingest.store.generations import prepare_store
 
-    def refuse(owner: str) -> None:
-        render.fail(
-            f"{owner} already serves {store} with `callgauge up`: open its page, stop it, or name another "
-            "folder with --store"
-        )
+    until = time.monotonic() + _PATIENCE
+
+    def wait(owner: str) -> None:
+        _exit_if_served(store)
+        if time.monotonic() > until:
+            render.fail(
+                f"{owner} uses {store} with `callgauge up`, and its dashboard cannot be opened here, or not "
+                "yet: try again later, stop the process, or name another folder with --store"
+            )
+        time.sleep(0.05)
 
     prepare_store(store)
-    with lock_file(store / _LOCK, refuse):
-        yield
+    with lock_file(store / _LOCK, wait) as write_url:
+        yield write_url
 
 
 def _load(find_logs: FindLogs, store: Path, words: dict[str, Any], *, is_first: bool) -> LoadReport:

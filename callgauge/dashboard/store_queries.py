@@ -317,8 +317,6 @@ def generation_file() -> Path:
 
 @st.fragment(run_every="10s")
 def follow_store(seen: Generation | None) -> None:
-    """Rerun the page when a store file other than `seen` is published. Looks for a new file every ten
-    seconds.
-    """
+    """Rerun the page when a store file other than `seen` is published. Checks every ten seconds."""
     if named_generation() != seen:
         st.rerun()

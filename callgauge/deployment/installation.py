@@ -18,9 +18,7 @@ _USER = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 
 
 class DeploymentError(Exception):
-    """Raised when no service files can be written for a configuration. The message has the reason and the
-    next step.
-    """
+    """Raised when a configuration gives no service files. The message has the reason and the next step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

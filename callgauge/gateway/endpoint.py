@@ -220,12 +220,11 @@ class Endpoint:
         return {"wire": self.wire.name} | ({"server": self.server} if self.server else {})
 
     def share(self, meter: RequestMeter, clean: Callable[[str], str] | None = None) -> Endpoint:
-        """Return this open endpoint for one of several concurrent conversations, with a meter for its
-        requests.
+        """Return a copy of this open endpoint for one of several concurrent conversations.
 
-        The conversations share connections and the limit of concurrent requests. Closing the returned
-        endpoint does not close the connections. `clean` changes every error message before it is logged or
-        raised.
+        `meter` counts the requests of the copy. All copies share the connections and the limit of concurrent
+        requests. Closing a copy does not close the connections. `clean` changes every error message before
+        the message is logged or raised.
         """
         shared = copy.copy(self)
         shared._meter, shared._is_shared, shared._clean = meter, True, clean

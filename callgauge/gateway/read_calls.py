@@ -149,9 +149,7 @@ def native_history(
 
 
 def history_arguments(read: ReadCall) -> str:
-    """Return the arguments for the history: the model's own text if it is a JSON object, else the parsed
-    arguments.
-    """
+    """Return the arguments for the history: the model's text if it is a JSON object, else the parsed ones."""
     try:
         if isinstance(orjson.loads(read.call.raw), dict):
             return read.call.raw
@@ -172,9 +170,7 @@ def history_name(read: ReadCall) -> str:
 
 
 def text_history(reply: Reply, read: Sequence[ReadCall], results: Sequence[ToolResult]) -> list[ChatMessage]:
-    """Return the messages of a step whose calls were written as text: the text, and one message with all
-    results.
-    """
+    """Return the messages of a step with calls written as text: the text, and a message with all results."""
     result_texts = (
         f"[{result.status}] {read_call.call.name}: {result.text}"
         for read_call, result in zip(read, results, strict=True)

@@ -1,6 +1,4 @@
-"""Baselines: named ranges of days with which other days are compared. A baseline may be limited to one
-slice.
-"""
+"""Baselines: named ranges of days for comparisons with other days. A baseline may be limited to one slice."""
 
 from __future__ import annotations
 

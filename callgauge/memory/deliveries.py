@@ -34,16 +34,14 @@ _UPDATE = "UPDATE deliveries SET state = ?, at = ?, told = ? WHERE report = ? AN
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The delivery of one report to one channel. `told` is a text about the channel's response, without
-    secrets.
-    """
+    """The delivery of one report to one channel. `reason` is the channel's response, without secrets."""
 
     report: str
     channel: str
     state: DeliveryState
     claim: str
     at: datetime
-    told: str
+    reason: str
 
 
 class DeliveryRecords:

@@ -19,9 +19,7 @@ from callgauge.memory.views import SavedView
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """An alert that somebody has seen. `alert` is the key of the alert. `by` is the person's name, or
-    empty.
-    """
+    """An alert that somebody has seen. `alert` is the alert's key. `by` is the person's name, or empty."""
 
     alert: str
     note: str

@@ -12,7 +12,7 @@ from callgauge.memory.memory_file import MemoryFile, write_now
 
 
 @dataclass(frozen=True, slots=True)
-class ToldReport:
+class PastReport:
     """The contents of a nightly report: the keys of the reported alerts, errors and silent sources."""
 
     night: date
@@ -25,14 +25,14 @@ class ReportRecords:
     def __init__(self, folder: Path) -> None:
         self._file = MemoryFile(folder)
 
-    def read_last_before(self, night: date) -> ToldReport | None:
+    def read_last_before(self, night: date) -> PastReport | None:
         """Return the newest report of an earlier nightly run. Return None if there is no earlier report."""
         (rows,) = self._file.read_rows(
             "SELECT night, told FROM reports WHERE night < ? ORDER BY night DESC LIMIT 1",
             values=(night.isoformat(),),
         )
         for day, keys_text in rows:
-            return ToldReport(date.fromisoformat(day), frozenset(json.loads(keys_text)))
+            return PastReport(date.fromisoformat(day), frozenset(json.loads(keys_text)))
         return None
 
     def note(self, night: date, keys: Iterable[str]) -> None:

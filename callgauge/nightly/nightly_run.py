@@ -196,9 +196,7 @@ def run_backup(run: NightRun) -> StepResult:
 
 
 def run_report(run: NightRun) -> StepResult:
-    """Make the report, and send it to each channel that has not received it. The step fails if a channel
-    fails.
-    """
+    """Make the report, and send it to each channel that lacks it. The step fails if a channel fails."""
     from callgauge.report.content.morning_report import ReportError  # This import loads pandas.
     from callgauge.report.nightly_report import send_nightly_report
 
@@ -208,7 +206,7 @@ def run_report(run: NightRun) -> StepResult:
         report = send_nightly_report(run.configuration, run.night)
     except ReportError as problem:
         return StepResult("failed", {"problem": str(problem)})
-    return StepResult("failed" if report.problem else "done", report.to_told())
+    return StepResult("failed" if report.problem else "done", report.to_record())
 
 
 NIGHT_STEPS: Mapping[StepName, Callable[[NightRun], StepResult]] = {

@@ -61,9 +61,7 @@ class PriceList:
         }
 
     def match(self, model: str) -> PriceMatch | None:
-        """Return the prices of a model by its name in the logs. Return None if there is no price for the
-        model.
-        """
+        """Return the prices of a model by its name in the logs, or None if the model has no price."""
         for owner, prices in self._of_owner.items():
             for name, how in _name_forms(model):
                 if name in prices:

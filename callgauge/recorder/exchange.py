@@ -195,9 +195,7 @@ def _to_text(body: Captured, coding: str, keys: Iterable[str]) -> Any:
 
 
 def _unpack(raw: bytes, coding: str) -> bytes:
-    """Decompress a body by its Content-Encoding. A body that is damaged or has an unknown coding stays
-    unchanged.
-    """
+    """Decompress a body by its Content-Encoding. A damaged body, or one in an unknown coding, stays."""
     coding = coding.strip().lower()
     try:
         if coding in ("gzip", "x-gzip", "deflate"):
@@ -249,9 +247,7 @@ class ExchangeLog:
         self._thread.start()
 
     def take(self, exchange: PassingExchange) -> None:
-        """Put an exchange into the queue of the writer, without waiting. The proxy's thread calls this
-        method.
-        """
+        """Put an exchange into the writer's queue without waiting. The proxy's thread calls this method."""
         try:
             self._waiting.put_nowait(exchange)
         except queue.Full:

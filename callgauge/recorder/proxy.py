@@ -64,8 +64,9 @@ class RecordingProxy:
     If `target` maps names to servers, the URL path `/NAME/…` goes to the server with that name.
 
     Only POST requests with a JSON body are recorded. If the target's path, such as `/v1`, is also in the
-    client's URL, it is not added twice. If `is_local` is True, the Host header of a request must name this
-    machine. So web pages cannot use the proxy through their own host name.
+    client's URL, the path is not added twice. If `is_local` is True, the Host header of a request must name
+    this machine. So a foreign web page cannot use the proxy, even if the host name of the page resolves to
+    this machine.
     """
 
     def __init__(

@@ -44,9 +44,9 @@ class NightlyReport:
         The value is empty if there are no such channels.
         """
         lacking = [delivery for delivery in self.deliveries if delivery.result in ("failed", "unknown")]
-        return "; ".join(f"{delivery.channel} {delivery.result}: {delivery.told}" for delivery in lacking)
+        return "; ".join(f"{delivery.channel} {delivery.result}: {delivery.reason}" for delivery in lacking)
 
-    def to_told(self) -> dict[str, Any]:
+    def to_record(self) -> dict[str, Any]:
         """Return the data of this report that is stored with the nightly run."""
         facts = {"answer": self.report.answer, "file": str(self.file)}
         sent = {delivery.channel: delivery.result for delivery in self.deliveries}
@@ -121,10 +121,10 @@ def send_nightly_report(
         results = tuple(deliver(records, night.isoformat(), channel, sleep) for channel in channels)
     if not channels and settings.quiet and report.is_quiet:
         # Items of this report stay new, so that the next report that is sent mentions them.
-        ReportRecords(store).note(night, report.told - {item.key for item in report.sentences})
+        ReportRecords(store).note(night, report.keys - {item.key for item in report.sentences})
     elif not results or any(delivery.is_known_to_be_there for delivery in results):
         # If no channel received the report, the items of the report stay new for the next report.
-        ReportRecords(store).note(night, report.told)
+        ReportRecords(store).note(night, report.keys)
     return NightlyReport(report, file, results)
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from callgauge.serving.identity import User
 from callgauge.serving.settings import sign_in_from_environment, store_from_environment
-from ingest.safe_files import flush_to_disk, lock_file, new_files_like
+from ingest.safe_files import lock_file, new_files_like, replace_private
 
 FILE = "access.jsonl"
 MOST_BYTES = 10_000_000
@@ -63,7 +63,7 @@ class AccessLog:
                     with suppress(TimeoutError):
                         locks.enter_context(_lock_log(self.path.parent, _PATIENCE))
                     self._make_room(len(data))
-                    descriptor = _open_private(self.path, os.O_APPEND)
+                    descriptor = _open_log(self.path)
                     try:
                         os.write(descriptor, data)
                     finally:
@@ -103,13 +103,18 @@ def _lock_log(folder: Path, patience: float) -> Iterator[None]:
         yield
 
 
-def _open_private(path: Path, flags: int) -> int:
-    """Open a file for its owner only. If the folder has the set-group-ID bit, the group may also use the
-    file.
-    """
-    mode = path.parent.stat().st_mode
+def _open_log(path: Path) -> int:
     with new_files_like(path.parent):
-        return os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o660 if mode & stat.S_ISGID else 0o600)
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _file_mode(path.parent))
+
+
+def _file_mode(folder: Path) -> int:
+    """Return the mode of a log file. Only the owner may use the file.
+
+    If the folder has the set-group-ID bit, the group gets the same rights to the file as to the folder.
+    """
+    mode = folder.stat().st_mode
+    return 0o600 | (mode & 0o060 if mode & stat.S_ISGID else 0)
 
 
 def remove_ids(folder: Path, ids: Collection[str]) -> int:
@@ -131,23 +136,13 @@ def remove_ids(folder: Path, ids: Collection[str]) -> int:
 
 def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> int:
     """Apply `change` to each line of a file. Return the number of changed lines."""
-    new = path.with_name(f"{path.name}.new")
     with path.open("rb") as old:
         lines = [(line, change(line)) for line in old]
         changed = sum(line != result for line, result in lines)
-        if not changed:
-            return 0
-        try:
-            with os.fdopen(_open_private(new, os.O_TRUNC), "wb") as out:
-                out.writelines(result for _, result in lines)
-                # copy the lines that a server without the lock has added meanwhile
-                out.writelines(map(change, old))
-                out.flush()
-                os.fsync(out.fileno())
-            new.replace(path)
-        finally:
-            new.unlink(missing_ok=True)
-    flush_to_disk(path.parent)
+        if changed:
+            # `old` now yields the lines that a server without the lock has added meanwhile.
+            results = [*(result for _, result in lines), *map(change, old)]
+            replace_private(path, b"".join(results), _file_mode(path.parent))
     return changed
 
 

@@ -57,9 +57,7 @@ class WaitingConnections:
         self._of_address: Counter[str] = Counter()
 
     def begin(self, transport: Waiting) -> None:
-        """Count a connection as waiting. If too many connections wait, close the oldest waiting
-        connection.
-        """
+        """Count a connection as waiting. If too many connections wait, close the oldest of them."""
         if transport in self._waiting:
             return
         peer = transport.get_extra_info("peername")

@@ -75,9 +75,7 @@ class ServerGuard:
             await _send_text(sending, *refused)
 
     def _find_refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Return the status and the reason if the request is rejected. Return None if the request is
-        accepted.
-        """
+        """Return the status and the reason of a rejection. Return None if the request is accepted."""
         headers = Headers(scope=scope)
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self._is_known(_read_name(host)):

@@ -101,7 +101,7 @@ class _Days:
 
     @classmethod
     def read(cls, shares: Sequence[Share]) -> _Days:
-        counts = [share.by_day or DayCounts.none() for share in shares]
+        counts = [share.by_day or DayCounts.make_empty() for share in shares]
         calendar = np.unique(np.concatenate([each.days for each in counts]))
         k, n = np.zeros((2, len(shares), len(calendar)))
         for row, each in enumerate(counts):

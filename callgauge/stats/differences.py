@@ -238,9 +238,7 @@ def _share_moves(first: RateArrays, other: RateArrays) -> Floats:
 
 
 def _reach_rates(first: _Rates, other: _Rates, shared: Floats, quantile: Floats) -> tuple[Floats, Floats]:
-    """Return the half-widths of the interval of each difference, below and above the difference, at a
-    quantile.
-    """
+    """Return the half-widths of each difference's interval, below and above the difference, at a quantile."""
     (low1, high1), (low2, high2) = (
         wilson_bounds(rates.rate, rates.effective_n, quantile) for rates in (first, other)
     )

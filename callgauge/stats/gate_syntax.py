@@ -1,6 +1,4 @@
-"""Defines the syntax of a gate (`no-worse:NAME=SIZE`), the possible verdicts, and the exit code of each
-verdict.
-"""
+"""Defines the syntax of a gate (`no-worse:NAME=SIZE`), the verdicts, and the exit code of each verdict."""
 
 from __future__ import annotations
 

@@ -59,7 +59,8 @@ def _interval(values: np.ndarray, many: np.ndarray, trials: Counter[int], k: int
     rate = float(values @ many) / tasks
     binary = rate * (1 - rate)
     spread = float((values - rate) ** 2 @ many) / tasks if np.ptp(values) else 0.0
-    # The spread has few degrees of freedom if few tasks passed every trial, or failed every trial.
+    # If almost all tasks have the value 0, or almost all have the value 1, only the few other tasks cause the
+    # spread. So the spread then has few degrees of freedom.
     freedom = min(kish_number(values, many), kish_number(1 - values, many), tasks - 1)
     middle = (rate * tasks + 0.5) / (tasks + 1)
     alike = sum(_alike_variance(middle, n, k) * number for n, number in trials.items()) / tasks

@@ -154,9 +154,7 @@ def _mean_variance(middle: float, difference: float) -> float:
 
 
 def _chance_to_differ(middle: float, difference: float, number: int) -> float:
-    """Return the chance that the counts of two variants differ in a task with `number` observations in each
-    variant.
-    """
+    """Return the chance that the counts of two variants differ in a task with `number` observations each."""
     first, other = (binomial_chances(number, end) for end in _ends(middle, difference))
     return 1 - float(first @ other)
 

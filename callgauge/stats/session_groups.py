@@ -45,7 +45,7 @@ class DayCounts:
         return DayCounts(days, k, n)
 
     @classmethod
-    def none(cls) -> DayCounts:
+    def make_empty(cls) -> DayCounts:
         """Return counts that contain no day."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 

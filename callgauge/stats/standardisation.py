@@ -62,9 +62,7 @@ class StandardisedDifference:
         return self.covered >= COMPARABLE
 
     def outweighs(self, plain: Difference) -> bool:
-        """Return True if the mix moves the plain difference so much that the adjusted difference must be
-        shown.
-        """
+        """Return True if the mix moves the plain difference so much that the adjusted one must be shown."""
         return not self.is_representative or abs(self.by_mix) > _MATTERS * (plain.high - plain.low) / 2
 
 

@@ -43,9 +43,7 @@ class ComparedMeasure(Protocol):
 
 
 class ComparedRun(Protocol):
-    """A trial run: its smallest difference of interest, planned tasks, interim analyses, and alpha per
-    variant.
-    """
+    """A trial run: smallest difference of interest, planned tasks, interim analyses, alpha per variant."""
 
     @property
     def smallest(self) -> float: ...
@@ -327,9 +325,7 @@ def tasks_more(design: ComparedRun, pairs: PairedTasks) -> int | None:
 def repeated_interval(
     design: ComparedRun, pairs: PairedTasks, looks: Sequence[LookAtArm], alpha: float
 ) -> tuple[float, float] | None:
-    """Return the (1 - alpha) interval at the last interim analysis of a variant, adjusted for all interim
-    analyses.
-    """
+    """Return the (1 - alpha) interval at a variant's last interim analysis, adjusted for all analyses."""
     if pairs.mean is None:
         return None
     reached = reached_information(looks, pairs.tasks)
@@ -593,9 +589,7 @@ def _describe_place(
 def _contrast_place(
     by_place: Sequence[Mapping[str, TaskPair]], place: int, shared: Collection[str], design: FactorDesign
 ) -> tuple[float | None, float]:
-    """Return by how much the difference at `place` exceeds the mean of the other differences, and the
-    p-value.
-    """
+    """Return by how much the difference at `place` exceeds the mean of the others, and the p-value."""
     moved = {
         task: _exceed([pairs[task].value - pairs[task].against for pairs in by_place], place)
         for task in shared

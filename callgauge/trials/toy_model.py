@@ -60,9 +60,7 @@ def answer_chat(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _Slips:
-    """Decides at random whether a mistake happens. The seed depends on the model, the task and the step
-    number.
-    """
+    """Decides at random whether a mistake happens. The seed depends on model, task and step number."""
 
     def __init__(self, model: str, task: str, number: int, share: float | None = None) -> None:
         self._seed = f"{model}\n{task}\n{number}"

@@ -1,6 +1,4 @@
-"""Makes a backup of a store, even while the store is in use. Sends only the pieces that the backup location
-lacks.
-"""
+"""Makes a backup of a store, even while it is in use. Sends only pieces that the backup location lacks."""
 
 from __future__ import annotations
 

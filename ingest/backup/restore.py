@@ -30,7 +30,8 @@ from ingest.store.shared.link import FETCH_LOCK, LINK
 from ingest.store.shared.pointer import CURRENT
 
 _MARK = "restoring.part"  # this file exists while files are moved into the store's folder
-_COMPANIONS = ("-wal", "-shm", "-journal")  # files next to an old database that would damage the new one
+# suffixes of the files that belong to an old database; such a file would damage the new database
+_COMPANIONS = ("-wal", "-shm", "-journal")
 
 
 def restore(
@@ -90,9 +91,7 @@ def _find_complete(store_dir: Path, name: str, manifest: Manifest) -> str | None
 
 
 def _restore_into(folder: StoreFolder, place: BackupPlace, name: str, manifest: Manifest) -> str:
-    """Fetch and check a backup, and move its files into the store's folder. Return the published store file's
-    name.
-    """
+    """Fetch and check a backup, and move its files into the store's folder. Return the store file's name."""
     staged = folder.make_rows_folder()
     try:
         fetch_files(place, manifest, staged, folder.on_write)

@@ -53,9 +53,7 @@ def is_database(path: Path) -> bool:
 
 
 def copy_database(path: Path, copy: Path) -> None:
-    """Copy a consistent state of a SQLite file, even while other processes write to the file. Raises
-    StoreError.
-    """
+    """Copy a consistent state of a SQLite file, even while other processes write to it. Raises StoreError."""
     # SQLite needs write access to undo the unfinished changes of a killed process
     mode = "rw" if os.access(path, os.W_OK) else "ro"
     try:

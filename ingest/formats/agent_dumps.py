@@ -224,9 +224,7 @@ class _AmpThread(MessageDump):
 
 
 def _amp_block(block: _Value) -> Iterator[_Value]:
-    """Yield a content block of Amp in Anthropic's format. Skip the result of a tool call that is still
-    running.
-    """
+    """Yield a content block of Amp in Anthropic's format. Skip the result of a running tool call."""
     if block.get("type") != "tool_result":
         yield block
         return

@@ -151,9 +151,7 @@ def _read_finish(finish: Any) -> str | None:
 
 
 def _find_response(raw: Any) -> Mapping[str, Any]:
-    """Return the id and the model of a reply, from the stream's metadata or from the provider's response
-    body.
-    """
+    """Return the id and the model of a reply, from the stream's metadata or the provider's response body."""
     response = open_json(raw)
     for part in read_objects(response):
         if part.get("type") == "response-metadata":

@@ -212,10 +212,10 @@ class _AtifRun:
     def _answers_to_text(
         self, step: Mapping[str, Any], calls: int, refusal: str | None
     ) -> Iterator[ResultSeen]:
-        """Yield the results of tool calls that the model wrote as text.
+        """Yield the results of this step's tool calls, if the model wrote these calls as text.
 
-        These results contain no call ids, so results are assigned to calls in order. Nothing is yielded if
-        the numbers of results and calls differ.
+        The results contain no call ids, so the results are assigned to the calls in order. Nothing is yielded
+        if the numbers of results and calls differ.
         """
         observed = read_objects(read_object(step.get("observation")).get("results"))
         if len(observed) != calls:

@@ -145,7 +145,7 @@ class StateLog:
     def __init__(self) -> None:
         self.state: dict[str, Any] | None = None
         self._all = LogLine(1, 0)  # the last line that wrote all requests
-        # index of a request → the last line that changed it, if later than `_all`
+        # index of a request → the last line that changed this request; only lines after the line `_all`
         self._places: dict[int, LogLine] = {}
 
     def take(self, record: Record) -> Iterator[Rejected]:

@@ -7,7 +7,6 @@ again.
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ingest.errors import OptionError, explain_os_errors
 from ingest.privacy.event_redaction import Privacy
+from ingest.safe_files import replace_private
 
 if TYPE_CHECKING:
     from ingest.privacy.rules import RedactionRules
@@ -85,15 +85,5 @@ def read_or_make_key(store_dir: Path, *, keep: bool = True) -> bytes:
         if len(key) != _BYTES:
             key = secrets.token_bytes(_BYTES)
             if keep:
-                _write_private_file(path, key.hex())
+                replace_private(path, key.hex().encode("ascii"))
     return key
-
-
-def _write_private_file(path: Path, text: str) -> None:
-    new = path.with_name(f"{path.name}.new")
-    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w", encoding="ascii") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(handle)
-    new.replace(path)

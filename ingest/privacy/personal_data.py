@@ -132,9 +132,7 @@ def find_cards(looked: SearchedText) -> Iterator[Match]:
 
 
 def _has_check_digit(digits: str) -> bool:
-    """Return True when the last digit is the check digit of ISO/IEC 7812-1 (Luhn) and not all digits are
-    equal.
-    """
+    """Return True if the last digit is the check digit of ISO/IEC 7812-1 (Luhn) and the digits differ."""
     doubled = (sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
     return (sum(doubled) + sum(map(int, digits[-1::-2]))) % 10 == 0 and len(set(digits)) > 1
 

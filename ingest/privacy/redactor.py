@@ -41,9 +41,7 @@ _CHARACTERS_KEPT = 2_000_000
 
 
 class _Needle(NamedTuple):
-    """A fixed string, the indexes of the detectors that search for it, and the longer needles that contain
-    it.
-    """
+    """A fixed string, the indexes of the detectors that search for it, and longer needles that contain it."""
 
     text: str
     places: list[int]
@@ -238,9 +236,7 @@ class Redactor:
                 yield spot
 
     def redact_definitions(self, catalog: ToolCatalog) -> ToolCatalog:
-        """Return the tools with redacted descriptions and schemas, so that redacted arguments still fit the
-        schemas.
-        """
+        """Return the tools with redacted descriptions and schemas, so that redacted arguments fit."""
         return ToolCatalog.from_definitions(map(self._redact_definition, catalog))
 
     def _redact_definition(self, tool: ToolDefinition) -> ToolDefinition:
@@ -297,9 +293,7 @@ class Redactor:
         return self.redact_name(text)
 
     def _redact_command(self, program: str, words: list[str]) -> set[int]:
-        """Redact the words of a command that other words mark as secrets. Return the indexes of the redacted
-        words.
-        """
+        """Redact the words of a command that other words mark as secrets. Return their indexes."""
         line = join_items([program, *words])
         matches = [match for place, match in self._find_matches(line) if self._detectors[place].labelled]
         done: set[int] = set()

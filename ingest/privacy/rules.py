@@ -102,9 +102,7 @@ class CustomPattern:
 
 @dataclass(frozen=True, slots=True)
 class RedactionRules:
-    """The rules of redaction. `on` contains the names of the enabled detectors. `own` contains the user's
-    patterns.
-    """
+    """The rules of redaction. `on` are the names of the enabled detectors, `own` the user's patterns."""
 
     on: frozenset[str] = field(default=_NAMES - _OFF)
     own: tuple[CustomPattern, ...] = ()

@@ -137,9 +137,7 @@ def is_named_secret(value: str, family: Family, name: str) -> bool:
 
 
 def is_plain_value(value: str) -> bool:
-    """Return False when an unquoted value is a word, a template, or a name of a program. Otherwise return
-    True.
-    """
+    """Return False if an unquoted value is a word, a template, or a program's name, else True."""
     return (
         not value.startswith(_BARE_START)
         and is_secret(value)

@@ -55,9 +55,7 @@ class PathFacts:
         return PathFacts(**facts)
 
     def to_json(self) -> str | None:
-        """Return the facts as stored JSON, `{"model": ["gpt-4o", "path"]}`. Return None when there are no
-        facts.
-        """
+        """Return the facts as stored JSON, `{"model": ["gpt-4o", "path"]}`, or None without facts."""
         facts = {name: list(fact.values()) for name, fact in asdict(self).items() if fact is not None}
         return json.dumps(facts, ensure_ascii=False) if facts else None
 

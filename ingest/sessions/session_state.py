@@ -54,7 +54,7 @@ class SessionState(msgspec.Struct):
     @property
     def weight(self) -> int:
         """The approximate number of characters in the open turns."""
-        return sum(turn.held for turn in self.open_turns)
+        return sum(turn.characters for turn in self.open_turns)
 
 
 _DECODE = msgspec.msgpack.Decoder(SessionState).decode

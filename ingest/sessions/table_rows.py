@@ -143,9 +143,7 @@ def prompt_row(event: PromptSeen, facts: PathFacts = NO_FACTS) -> Row:
 
 
 def date_columns(ts: datetime | None, facts: PathFacts = NO_FACTS) -> dict[str, datetime | date | None]:
-    """Return the columns `ts` and `day`: a time and its day (UTC). If there is no time, the day comes from
-    `facts`.
-    """
+    """Return the columns `ts` and `day`: a time and its day (UTC). Without a time, `facts` give the day."""
     return {"ts": ts, "day": ts.date() if ts else facts.day}
 
 

@@ -144,7 +144,7 @@ class OpenTurn(msgspec.Struct):
     superseded: bool = False
     last_step: int = -1
     first_step: int | None = None
-    held: int = 0  # approximate number of characters kept until the turn ends
+    characters: int = 0  # approximate number of characters kept until the turn ends
     _calls_of_step: dict[int, int] = msgspec.field(default_factory=dict)
     _by_id: dict[str, int] = msgspec.field(default_factory=dict)  # tool_call_id → index in `calls`
 
@@ -159,7 +159,7 @@ class OpenTurn(msgspec.Struct):
         """
         self.last_step = event.step if event.step is not None else self.last_step + 1
         self.steps[self.last_step] = event
-        self.held += len(event.text or "")
+        self.characters += len(event.text or "")
         self.provider, self.model = event.provider or self.provider, event.model or self.model
 
     def add_call(self, event: CallMade, context: CallContext) -> None:
@@ -184,7 +184,7 @@ class OpenTurn(msgspec.Struct):
         if event.tool_call_id is not None:
             self._by_id[event.tool_call_id] = len(self.calls)
         self.calls.append(call)
-        self.held += len(event.raw_arguments or "") + _CALL
+        self.characters += len(event.raw_arguments or "") + _CALL
 
     def _drop_failed(self, call: OpenCall) -> None:
         """Remove the call of a failed reply if `call` has the same id and is in another step."""

@@ -30,9 +30,7 @@ class FoundFiles:
 
 
 def find_agent_files(agent: AgentLogs, home: str, environment: Mapping[str, str]) -> FoundFiles:
-    """Return the files at the places where an agent keeps logs. Each file occurs once. The files are not
-    read.
-    """
+    """Return the files at the places where an agent keeps logs, each file once. The files are not read."""
     agent_files = FoundFiles(agent)
     seen: set[str] = set()
     for place in _places_of(agent):

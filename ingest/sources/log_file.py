@@ -37,9 +37,7 @@ class LogPlace(Protocol):
     def open(self) -> io.RawIOBase: ...
 
     def sibling(self, name: str) -> LogPlace | None:
-        """Return the place of the file with this name in the same folder. Return None when there is no such
-        file.
-        """
+        """Return the place of the file with this name in the same folder, or None without such a file."""
 
 
 def can_open(place: LogPlace | None) -> bool:

@@ -58,9 +58,7 @@ class DailyTable:
     counted: Counted | None = None
 
     def script(self) -> str:
-        """Return the query for the table's rows of the days in `touched_days`, both before and after the
-        load.
-        """
+        """Return the query for the table's rows of the days in `touched_days`, before and after the load."""
         return read_script(f"rollups/{self.name.removeprefix('daily_')}.sql")
 
     def delete_days(self) -> str:

@@ -32,7 +32,7 @@ _GENERATION = re.compile(r"gen-(\d{6,12})(-[0-9a-f]{12})?\.duckdb")
 _BESIDE = re.compile(
     r"naming\.toml|aliases\.json|users\.json|(access|users|signed_out|up|night)\.lock|sign_in\.key|redaction\.key"
     r"|signed_out\.json|reports|lost\+found|shared\.json|fetch\.lock|fetched\.part|unreachable\.json"
-    r"|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?"
+    r"|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?|\..+\.new"
 )
 _COPY_PIECE = 16 * 1024 * 1024  # bytes; copying in small pieces does not increase the memory of a load
 

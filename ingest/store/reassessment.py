@@ -183,9 +183,7 @@ class ReassessedBatch:
         self._note_changed([row for row in self._calls if _call_key(row) in others])
 
     def _note_changed(self, changed: list[Row]) -> None:
-        """Add the sessions and files of changed rows to `reworked`, so that their counts are recomputed
-        later.
-        """
+        """Add the sessions and files of changed rows to `reworked`. Their counts are recomputed later."""
         schema = self._building.schemas["tool_calls"]
         self._run_with_rows(
             _NOTE, changed, pa.schema([schema.field(name) for name in ("session_id", "file_id")])

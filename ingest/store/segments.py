@@ -169,9 +169,7 @@ def _view_months(con: Connection, table: str, shown: str, months: Mapping[int, s
 
 
 def name_table(table: str) -> str:
-    """Return the full name of a table for readers. The name is the same for every file that contains the
-    table.
-    """
+    """Return the full name of a table for readers. The name is the same for every file with the table."""
     return f"{_PARTS}.{table}" if table == IDS or table.startswith("monthly_") else table
 
 
@@ -267,9 +265,7 @@ def is_of_object_store(error: duckdb.Error) -> bool:
 
 
 def named_segments(generations: Iterable[Path]) -> set[str] | None:
-    """Return the names of the segment files that these store files name. If a store file is unreadable,
-    return None.
-    """
+    """Return the names of these store files' segment files, or None if a store file is unreadable."""
     names: set[str] = set()
     for path in generations:
         try:

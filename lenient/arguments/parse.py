@@ -255,9 +255,7 @@ def _repair_plainly(call: _Call) -> ToolCallRequest | None:
 def _convert_plain(
     call: _Call, text: str, arguments: dict[str, Any], diagnostics: tuple[Diagnostic, ...]
 ) -> ToolCallRequest | None:
-    """Convert and check the values of arguments with simple defects. Return None when the scanner is
-    needed.
-    """
+    """Convert and check the values of arguments with simple defects. Return None if the scanner is needed."""
     mark = locate_values(text, plain=True)
     if mark is None:
         return None
@@ -334,9 +332,7 @@ class _Run:
         return Validator(self.decode_text, self.findings, self.rejected, attempts=attempts, depth=depth)
 
     def unpack_call(self, located: LocatedValue, node: Node) -> LocatedValue:
-        """Return the arguments inside a complete tool call or an envelope. Return any other value
-        unchanged.
-        """
+        """Return the arguments inside a tool call or an envelope. Return any other value unchanged."""
         name = self.tool.name if self.tool is not None else ""
 
         def decode(text: LocatedValue, findings: Findings) -> LocatedValue | None:

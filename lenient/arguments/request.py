@@ -41,9 +41,7 @@ CHANGES: Mapping[str, int] = {
     | (CONVERTED if row.stage is Stage.COERCE else 0)
     for code, row in CODES.items()
 }
-"""What each diagnostic code means, as bit flags: a value was converted, the JSON was changed, or reading
-failed.
-"""
+"""What each diagnostic code means, as bit flags: a value was converted, JSON was changed, reading failed."""
 OUTCOMES = (Outcome.CLEAN, Outcome.COERCED, *[Outcome.REPAIRED] * 2, *[Outcome.FAILED] * 4)
 """The outcome for the combined `CHANGES` flags of all codes. `outcome_of` adds UNMEASURED."""
 
@@ -160,9 +158,7 @@ class ToolCallRequest(NamedTuple):  # creating a frozen dataclass with as many f
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """The stages that changed the arguments, in order, each with the content before and after the
-        change.
-        """
+        """The stages that changed the arguments, in order, with the content before and after each stage."""
         return tuple(
             Step(stage, title, *(part if isinstance(part, str) else to_json_text(part) for part in parts))
             for stage, title, *parts in self.trace

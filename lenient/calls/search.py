@@ -113,7 +113,7 @@ def extract_tool_calls(
     if dialect is not None:
         if dialect not in DIALECTS:
             raise ValueError(f"{dialect!r} is not a dialect; use one of {', '.join(DIALECTS)}.")
-        named_reply = ModelText(text, catalog, told=True)
+        named_reply = ModelText(text, catalog, is_dialect_known=True)
         find = TOKEN_DIALECTS[dialect][0] if dialect in TOKEN_DIALECTS else TEXT_DIALECTS[dialect]
         calls = [
             (dialect, call)
@@ -155,9 +155,7 @@ def _has_call_token(text: str) -> bool:
 
 
 def _find_between_tokens(reply: ModelText) -> list[tuple[str, FoundCall]]:
-    """Return the tool calls of all dialects with delimiter tokens. If tool calls overlap, only the first is
-    kept.
-    """
+    """Return the tool calls of all dialects with delimiter tokens. Of overlapping calls, keep the first."""
     candidates = [
         (call.start, rank, dialect, call)
         for rank, (dialect, (find, marks)) in enumerate(TOKEN_DIALECTS.items())

@@ -530,9 +530,7 @@ def find_declared_name(node: Node, key: str, sent: Mapping[str, Any]) -> str:
 
 
 def list_missing(node: Node, sent: Set[str]) -> list[str]:
-    """Return the required fields that are missing from the field names `sent`, in the order of the
-    definition.
-    """
+    """Return the required fields that the names `sent` lack, in the order of the definition."""
     return [name for name in node.fields if name in node.required and name not in sent]
 
 

@@ -126,9 +126,7 @@ def _declare_parameter(
 
 
 def _move_definitions_up(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema with the `$defs` of inner schemas moved to the top, because references point
-    there.
-    """
+    """Return the schema with the `$defs` of inner schemas at the top, because references point there."""
     shared: dict[str, Any] = {}
     waiting: list[Any] = [schema]
     while waiting:
@@ -188,9 +186,7 @@ def _read_docstring(text: str) -> _Docstring:
 
 
 def _find_sections(lines: list[str]) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield each section of a docstring: the line number of the title, the title in lower case, and the
-    lines.
-    """
+    """Yield each section of a docstring: its line number, its title in lower case, and its lines."""
     starts = [at for at in range(len(lines)) if _read_title(lines, at)]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=False):
         title = _read_title(lines, start) or ""

@@ -30,9 +30,7 @@ Path = tuple["Path", str | int] | None
 
 
 class TooManyFindingsError(Exception):
-    """Raised for arguments that need more than `MAX_FINDINGS` repairs. `parse_arguments` catches this
-    error.
-    """
+    """Raised for arguments that need more than `MAX_FINDINGS` repairs. `parse_arguments` catches it."""
 
 
 class Diagnostic(NamedTuple):  # creating a frozen dataclass takes five times as long

@@ -164,9 +164,7 @@ _FIELDS = {
 
 
 def check_schema(place: SchemaPlace, root: Mapping[str, Any]) -> Iterator[LintFinding]:
-    """Yield the findings about one position in the schema. `root` is the document that contains the
-    `$defs`.
-    """
+    """Yield the findings about one position in the schema. `root` is the document with the `$defs`."""
     schema = place.schema
     yield from (LintFinding("keyword_unsupported", keyword) for keyword in place.unsupported)
     yield from _check_type(place)

@@ -295,9 +295,7 @@ def _holds_no_key(text: str, start: int, end: int) -> bool:
 
 
 def _find_colon(text: str, at: int) -> str | None:
-    """Return the sign that acts as the colon at `at` (such as `:`, `::`, `=` or `=>`), or None when there is
-    none.
-    """
+    """`), or None when there is none.=>SKIP=>`), or None when there is none."""
     match = _WRITTEN_COLON.match(text, at)
     return match.group() if match else None
 

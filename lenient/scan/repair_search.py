@@ -192,9 +192,7 @@ class _Frame:
         return _Frame(self.kind, self.node, self.fields, self.outer, self.sent, self.names | bit)
 
     def with_item(self, shape: _Shape) -> tuple[_Frame, float]:
-        """Return this array with one more item. Also return a cost if the item differs from the first
-        item.
-        """
+        """Return this array with one more item. Also return a cost if the item is unlike the first item."""
         if self.shape is None:
             return _Frame(self.kind, self.node, self.fields, self.outer, self.sent, 0, shape), 0.0
         (kind, names, items), (first, known_names, others) = shape, self.shape
@@ -750,9 +748,7 @@ class _Search:
         states[key] = better
 
     def finish_before_rest(self, state: _State, end: int) -> None:
-        """Keep an interpretation whose value ends at the offset `end`. Anything after the value adds a
-        cost.
-        """
+        """Keep an interpretation whose value ends at `end`. Anything after the value adds a cost."""
         text, rest, closers = self.text, self.pass_gap(end), 0
         while rest < len(text) and text[rest] in "}])｝］":
             closers += text[rest] != ")"  # `)` may belong to a call around the value, so it adds no cost

@@ -1,6 +1,4 @@
-"""The progress of one scan: the input, the position, the open brackets with their values, and the
-diagnostics.
-"""
+"""The progress of one scan: the input, the position, the open brackets with their values, the diagnostics."""
 
 from __future__ import annotations
 
@@ -204,9 +202,7 @@ class ScanState:
         detail: str | None = None,
         hint: str | None = None,
     ) -> None:
-        """Add a diagnostic for `text[start:end]` and the current value, with the span in the raw
-        arguments.
-        """
+        """Add a diagnostic for `text[start:end]` and the current value. Its span is in the raw arguments."""
         if self.piece.parent is not None:
             start, end = self.piece.raw_span(start, end)
         if found is not None and len(found) > MAX_FOUND:

@@ -318,9 +318,7 @@ class _Replay:
         return True
 
     def add_sign(self, repair: Repair, start: int) -> None:
-        """Report a sign that is missing before `start`, or a superfluous comma. Continue with the corrected
-        input.
-        """
+        """Report a missing sign before `start`, or a superfluous comma. Continue with the corrected input."""
         reading = self.reading
         if repair.what == "trailing_comma":
             comma = reading.stack[-1].comma

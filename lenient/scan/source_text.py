@@ -72,9 +72,7 @@ class SourceText:
         return first, max(first, self.to_raw(end))
 
     def find_runs(self) -> tuple[array[int], array[int]]:
-        """Return the offsets at which sequences of unescaped characters begin, in this string and in the
-        parent.
-        """
+        """Return the offsets at which runs of unescaped characters begin, in this string and the parent."""
         if self._runs is None and self.parent is not None:
             starts, sources = array("q", [0]), array("q", [self.start])
             position, last = 0, self.start

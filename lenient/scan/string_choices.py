@@ -293,9 +293,7 @@ def _count_depth(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _strip_comment(text: str, start: int, end: int) -> int:
-    """Return the end of a string that lacks its last quote, without the blanks and the comment before
-    `end`.
-    """
+    """Return the end of a string that lacks its last quote, without blanks and comments before `end`."""
     comment = find_last_comment(text, start, end)
     return start + len(text[start : end if comment is None else comment].rstrip())
 
@@ -370,9 +368,7 @@ def begins_unopened(text: str, at: int) -> bool:
 
 
 def looks_like_parts(text: str, end: StringEnd) -> bool:
-    """Return True when a quote within a string looks like the end of a string between two members or
-    items.
-    """
+    """Return True when a quote in a string looks like the end of a string between two members or items."""
     first = end.first_inner
     if end.inner % 2 and not text[first - 1].isdigit():
         return True

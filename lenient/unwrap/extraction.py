@@ -190,9 +190,7 @@ class _LayerReader:
         return self.read_chosen(start)
 
     def report_moved(self, located: LocatedValue) -> None:
-        """Report a member as ambiguous if the member follows a superfluous brace and repeats an earlier
-        member.
-        """
+        """Report a member as ambiguous if it follows a superfluous brace and repeats an earlier member."""
         codes = {diagnostic.code for diagnostic in self.findings.items}
         if "extra_closer" not in codes or "ambiguous" in codes:
             return

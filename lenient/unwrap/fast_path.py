@@ -249,7 +249,7 @@ _LONGEST_PATH = 400  # in characters; a longer path may be cut
 
 
 def read_plain_text(text: str) -> tuple[dict[str, Any], tuple[Diagnostic, ...]] | None:
-    """Return the object in the input and the diagnostics, or None when the input is too complex."""
+    """Return the object that the input contains, and its diagnostics. Return None for a complex input."""
     if text[:1] != "{" or text[-1:] != "}":
         return None
     inner = text.find("{", 1, _LONGEST_BEGINNING)

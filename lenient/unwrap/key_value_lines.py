@@ -69,9 +69,7 @@ class KeyValueObject(NamedTuple):
 
 
 def lacks_braces(text: str, declared: Collection[str]) -> bool:
-    """Return True when the whole input has the form `name: "value", other: 1` and the names can be
-    parameters.
-    """
+    """Return True if the input has the form `name: "value", other: 1` and the names can be parameters."""
     pairs = _find_pairs(text)
     names = {pair.group(1) for pair in pairs}
     return bool(pairs) and pairs[0].group(2) == ":" and _fit_call(names, declared)
@@ -294,9 +292,7 @@ _UNCERTAIN = re.compile(rf"&#?\w{{1,8}};|</?(?:{_TAG}|arg_key|arg_value)\b")
 
 
 def _find_elements(text: str, declared: Collection[str]) -> list[tuple[str, int, int]]:
-    """Return the name of each XML element and the span of its content, or [] when the input has
-    another form.
-    """
+    """Return the name of each XML element and the span of its content, or [] for input of another form."""
     if not declared or not text.lstrip().startswith("<"):
         return []
     for form in _FORMS:

@@ -73,9 +73,7 @@ def holds_variables(text: str, at: int) -> bool:
 
 
 def _find_object_start(text: str, at: int, declared: Collection[str]) -> int | None:
-    """Return the offset of the first object that does not belong to the surrounding prose or code, or
-    None.
-    """
+    """Return the offset of the first object that is not part of the surrounding prose or code, or None."""
     line_end = text.find("\n", at)
     line_end = line_end if line_end >= 0 else len(text)
     match = OBJECT_START.search(text, at)

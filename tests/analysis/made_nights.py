@@ -32,9 +32,7 @@ def usual_rate(model: str, day: date) -> float:
 
 
 def regressed(since: date, until: date | None = None, *, to: float = 0.3, model: str = "kestrel-14b") -> Rate:
-    """Return a rate function: the rate of one model is higher from the day `since` to the day `until`,
-    inclusive.
-    """
+    """Return a rate function: the rate of one model is higher from `since` to `until`, inclusive."""
 
     def rate(name: str, day: date) -> float:
         return to if name == model and since <= day <= (until or date.max) else _USUAL

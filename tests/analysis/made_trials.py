@@ -33,9 +33,7 @@ class MadeArm:
 
 @dataclass
 class MadeRun:
-    """A trial run: the rows of each table of the store, the records of the trials, and the interim
-    analyses.
-    """
+    """A trial run: the rows of each table of the store, the trials' records, and the interim analyses."""
 
     design: TrialDesign
     tables: dict[str, list[dict[str, Any]]]

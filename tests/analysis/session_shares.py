@@ -69,9 +69,7 @@ def of_slice(
 def draw_sessions(
     random: np.random.Generator, sessions: int, calls: int, rate: float, alike: float
 ) -> Sessions:
-    """Generate sessions whose rates vary around `rate`. `alike` is the correlation between the calls of a
-    session.
-    """
+    """Generate sessions whose rates vary around `rate`. `alike` is the correlation of a session's calls."""
     size = random.poisson(calls - 1, sessions) + 1
     if alike == 0:
         return [(int(random.binomial(n, rate)), int(n)) for n in size]

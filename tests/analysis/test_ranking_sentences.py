@@ -94,9 +94,7 @@ def test_where_any_may_be_the_best_there_is_no_clear_leader() -> None:
 
 
 def test_a_pair_within_the_group_that_differs_alone_is_named() -> None:
-    """The page Compare shows a clear difference for this pair of slices, so the sentence must name
-    the pair.
-    """
+    """Compare shows a clear difference for this pair of slices, so the sentence must name the pair."""
     several = [of_slice("a", 30, 400), of_slice("b", 50, 400), of_slice("c", 40, 60), of_slice("d", 31, 400)]
     table = rank(several)
     assert {slice_.name for slice_ in table.best} == {"a", "b", "d"}
@@ -223,7 +221,7 @@ def priced(name: str, amount: float) -> Cost:
 def test_logs_without_times_are_ranked_with_the_caveat() -> None:
     def undated(name: str, k: int) -> Slice:
         slice_ = of_slice(name, k, 1000)
-        return replace(slice_, share=replace(slice_.share, by_day=DayCounts.none()))
+        return replace(slice_, share=replace(slice_.share, by_day=DayCounts.make_empty()))
 
     sentence = write(rank([undated("a", 10), undated("b", 90)]))
     assert sentence.startswith("A is the best by parse errors: 1.0% against 9.0% of B")
@@ -267,9 +265,7 @@ def test_of_different_work_no_best_one_is_named(noun: str, several: str) -> None
 
 
 def test_work_that_only_a_small_arm_does_is_not_hidden_by_a_large_one() -> None:
-    """80 % of B's calls use a tool that A never uses. The sentence must say so even if A has far
-    more calls.
-    """
+    """80 % of B's calls use a tool that A never uses. The sentence says so even if A has far more calls."""
     strata, wholes = arms_of({"A": {("x",): (500, 10_000)}, "B": {("x",): (10, 200), ("y",): (240, 800)}})
     table = rank_table(list(wholes.values()), wholes["A"], strata)
     assert not table.wins

@@ -28,9 +28,7 @@ ALL = [(path, case) for path in test_cases.FILES for case in json.loads(path.rea
 
 
 def run_saved(saved: str, folder: Path) -> dict[str, Any]:
-    """Run the parser on a saved file, as on the files in tests/cases/lenient. Return the only case in the
-    file.
-    """
+    """Run the parser on a saved file, as on the files in tests/cases/lenient. Return the file's only case."""
     path = folder / "saved.json"
     path.write_text(saved, encoding="utf-8")
     (case,) = json.loads(saved)
@@ -74,7 +72,7 @@ def test_what_every_text_of_the_suite_holds_can_be_saved_and_passes(tmp_path: Pa
         if "text" in case:
             tools = list(test_cases.TOOLS) if case.get("catalog") else []
             leaked = bool(case.get("leaked"))
-            saved = text_case_json(case["text"], tools, told=case.get("told"), leaked=leaked)
+            saved = text_case_json(case["text"], tools, dialect=case.get("told"), leaked=leaked)
             assert run_saved(saved, tmp_path)["calls"] == case["calls"]
 
 

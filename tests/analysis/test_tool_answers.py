@@ -29,9 +29,9 @@ Counts = dict[str, dict[tuple[str, str, str | None], tuple[int, int]]]
 def faults(judged: dict[str, int], wrong: Counts | None = None, checked: bool = True) -> ToolFaults:
     """Return the errors of a tool.
 
-    `judged` contains the number of judged calls for each model. `wrong` contains the pair (calls, failed
-    calls) for each model and error. The calls are spread evenly over the groups of sessions. No call has two
-    errors.
+    `judged` contains the number of judged calls for each model. `wrong` contains two numbers for each model
+    and error: the calls with this error, and how many of these calls failed. The calls are spread evenly over
+    the groups of sessions. No call has two errors.
     """
 
     def spread(calls: int) -> list[int]:

@@ -96,9 +96,7 @@ def nightly(name: str, day: int) -> str:
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Return three stores: one without trials, one with only a trial run, and one with logs and a
-    trial run.
-    """
+    """Return three stores: without trials, with only a trial run, and with logs and a trial run."""
     base = tmp_path_factory.mktemp("apart")
     nights, runs = base / "nights", base / "runs"
     nights.mkdir()
@@ -117,9 +115,7 @@ def opened(store: Path) -> Connection:
 
 
 def rows(store: Path, metric: str, **parameters: Any) -> list[str]:
-    """Return the rows of a result as a string. File numbers are removed, because they depend on the order of
-    loads.
-    """
+    """Return a result's rows as a string, without file numbers, which depend on the order of loads."""
     with opened(store) as connection:
         rows_of_metric = answer_metric(connection, metric, {**PAGE, **ASKED.get(metric, {}), **parameters})
     kept = [name for name in rows_of_metric.columns if name != "file_id"]

@@ -235,9 +235,11 @@ def _violations(app: App, rules: list[str] | dict[str, object]) -> dict[str, lis
     """Return axe's violations of these rules, with the violating elements. Violations of Streamlit itself are
     ignored.
     """
-    found = Axe().run(app.page, options={"runOnly": rules}).response["violations"]
+    violations = Axe().run(app.page, options={"runOnly": rules}).response["violations"]
     nodes = {
-        v["id"]: [node["html"][:200] for node in v["nodes"]] for v in found if v["id"] not in STOCK_FINDINGS
+        v["id"]: [node["html"][:200] for node in v["nodes"]]
+        for v in violations
+        if v["id"] not in STOCK_FINDINGS
     }
     return {id_: kept for id_, several in nodes.items() if (kept := _not_stock(id_, several))}
 

@@ -16,11 +16,11 @@ PARAMETERS = "Parameters, sent and read"
 
 
 def box(page: Page, element: Any) -> dict[str, float]:
-    found: dict[str, float] = element.bounding_box()
-    assert found["x"] >= 0
-    assert found["y"] >= 0
-    assert found["x"] + found["width"] <= page.evaluate("innerWidth")
-    return found
+    bounds: dict[str, float] = element.bounding_box()
+    assert bounds["x"] >= 0
+    assert bounds["y"] >= 0
+    assert bounds["x"] + bounds["width"] <= page.evaluate("innerWidth")
+    return bounds
 
 
 @pytest.mark.thorough
@@ -36,8 +36,8 @@ def test_raw_text_definition_and_each_parameter_are_in_one_screen(app: App) -> N
         page.get_by_role("heading", name="Coerced: 3 of 4 arguments converted"),
         table,
     ):
-        found = box(page, element)
-        assert found["y"] + found["height"] <= 900
+        bounds = box(page, element)
+        assert bounds["y"] + bounds["height"] <= 900
     assert page.get_by_test_id("stMain").evaluate("main => main.scrollTop") == 0
     assert table.evaluate("table => table.scrollWidth - table.clientWidth") <= 1, "no column is cut"
 

@@ -67,9 +67,9 @@ def test_an_agent_asks_over_http(served: Served) -> None:
     async def talk() -> Any:
         async with mcp.Client(f"{served.url}/mcp") as client:
             tools = await client.list_tools()
-            found = await client.call_tool("list_rates", {"rate": "parse_error", "limit": 1000})
-            return [tool.name for tool in tools.tools], found
+            rates = await client.call_tool("list_rates", {"rate": "parse_error", "limit": 1000})
+            return [tool.name for tool in tools.tools], rates
 
-    names, found = run(talk())
+    names, rates = run(talk())
     assert "rank_slices" in names
-    assert found.structured_content == ask(served, "/api/v1/rates?rate=parse_error")[1]
+    assert rates.structured_content == ask(served, "/api/v1/rates?rate=parse_error")[1]

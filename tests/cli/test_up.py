@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import os
+import platform
 import re
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from typer.testing import CliRunner, Result
 
 from callgauge.cli import main as cli
 from callgauge.cli import up_command
-from ingest.safe_files import lock_file
+from ingest.safe_files import lock_file, read_owner
 from tests.store.night import session
 
 ROOT = Path(__file__).parents[2]
@@ -81,6 +82,8 @@ def test_up_serves_the_logs_and_loads_what_appears(tmp_path: Path) -> None:
         assert f"not a log (skipped): {logs / 'LICENCE.txt'}" in output
         assert "Nothing to rank: " in output, "the verdict"
         assert is_served(url)
+        again = run("up", logs, "--store", tmp_path / "callgauge-store", "--no-browser")
+        assert (again.exit_code, again.output.splitlines()[-1]) == (0, f"callgauge: Callgauge on {url}")
         (logs / "b.jsonl").write_text(session("s2"))
         assert "loaded 1 new or changed file" in read_until(process, "loaded 1 ")
     assert not is_served(url)
@@ -129,19 +132,88 @@ def test_up_with_nothing_to_read_says_why_and_serves_nothing(tmp_path: Path) -> 
     assert not (tmp_path / "another").exists()
 
 
-def test_a_store_has_one_up(tmp_path: Path) -> None:
+@contextmanager
+def locked_by_up(store: Path) -> Iterator[Callable[[str], None]]:
+    """Lock a new store as a running `callgauge up` does. Yield the function that writes the URL."""
+    store.mkdir(parents=True)
+    with lock_file(store / "up.lock", pytest.fail) as write_url:
+        (store / "lock").touch()
+        yield write_url
+
+
+def test_a_second_up_prints_the_url_of_the_first_and_ends_with_0(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with locked_by_up(store) as write_url, socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        port = busy.getsockname()[1]
+        write_url(f"http://127.0.0.1:{port}")
+        for words in ((tmp_path,), (), (tmp_path / "gone", "--port", port)):
+            result = run("up", *words, "--store", store)
+            assert result.exit_code == 0, result.output
+            assert f"process {os.getpid()} on {socket.gethostname()}" in result.output
+            assert f"already serves {store}, so this command loads nothing" in result.output
+            assert f"Callgauge on http://127.0.0.1:{port}\n" in result.output
+    assert sorted(path.name for path in store.iterdir()) == ["lock", "up.lock"]
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("", None),
+        ("http://192.0.2.1:8501", None),
+        ("http://127.0.0.1.example.org:8501", None),
+        ("http://127.0.0.1:8501/\x1b[2J", None),
+        ("http://127.0.0.1:8501", "another-machine"),
+    ],
+)
+def test_a_second_up_without_a_url_of_this_machine_ends_with_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, host: str | None
+) -> None:
+    monkeypatch.setattr(up_command, "_PATIENCE", 0.1)
     (tmp_path / "a.jsonl").write_text(session("s1"))
-    (tmp_path / "store").mkdir()
-
-    def fail(owner: str) -> None:
-        pytest.fail(owner)
-
-    with lock_file(tmp_path / "store" / "up.lock", fail):
-        (tmp_path / "store" / "lock").touch()
+    with locked_by_up(tmp_path / "store") as write_url:
+        write_url(url)
+        monkeypatch.setattr(socket, "gethostname", lambda: host or platform.node())
         result = run("up", tmp_path / "a.jsonl", "--store", tmp_path / "store")
     assert result.exit_code == 1
     assert f"process {os.getpid()} on " in result.output
-    assert "already serves" in result.output
+    assert "its dashboard cannot be opened here, or not yet: try again later" in result.output
+    assert "http" not in result.output
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b"\xff",
+        b"[" * 10_000,
+        b'{"pid": "x"}',
+        b'{"pid": 1, "host": "h", "url": "http://' + b"x" * 9_999,
+    ],
+)
+def test_a_damaged_lock_file_names_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    monkeypatch.setattr(up_command, "_PATIENCE", 0.1)
+    (tmp_path / "a.jsonl").write_text(session("s1"))
+    with locked_by_up(tmp_path / "store"):
+        (tmp_path / "store" / "up.lock").write_bytes(content)
+        result = run("up", tmp_path / "a.jsonl", "--store", tmp_path / "store")
+    assert (result.exit_code, "another process uses" in result.output) == (1, True)
+
+
+def test_the_url_of_an_ended_up_is_not_printed(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("Notes.\n")
+    with locked_by_up(tmp_path / "store") as write_url:
+        write_url("http://127.0.0.1:8501")
+    result = run("up", tmp_path / "notes.txt", "--store", tmp_path / "store")
+    assert (result.exit_code, "no log could be read" in result.output) == (1, True)
+    assert "http" not in result.output
+    owner = read_owner(tmp_path / "store" / "up.lock")
+    assert owner is not None
+    assert owner.url == "", "the new process has removed the old URL"
 
 
 def test_up_does_not_open_a_store_to_the_network(tmp_path: Path) -> None:

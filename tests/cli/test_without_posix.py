@@ -1,6 +1,4 @@
-"""Tests that Callgauge loads, serves and reports without the modules and functions that only POSIX systems
-have.
-"""
+"""Tests that Callgauge loads, serves and reports without modules and functions that only POSIX has."""
 
 from __future__ import annotations
 
@@ -91,9 +89,7 @@ def wait_for_health(port: int, server: subprocess.Popen[str]) -> int:
 
 
 class WindowsLocks:
-    """Imitates `msvcrt.locking` in one process. Locks belong to the open file, and locked bytes cannot be
-    read.
-    """
+    """Imitates `msvcrt.locking` in a process. Locks belong to the open file. Locked bytes are unreadable."""
 
     LK_NBLCK = 2
 

@@ -16,9 +16,7 @@ paths = "us"
 
 
 def write_team(folder: Path, text: str = TOML) -> Path:
-    """Write callgauge.toml and two logs of one session for each source. Return the file path of
-    callgauge.toml.
-    """
+    """Write callgauge.toml and two logs of one session for each source. Return the path of callgauge.toml."""
     for name in ("eu", "us"):
         (folder / name).mkdir(parents=True)
         write_log(folder / name / "a.jsonl", f"{name}-a")

@@ -115,9 +115,7 @@ def open_fold(app: AppTest, key: str) -> AppTest:
 
 
 def opened(page: str = FILES[0], state: Mapping[str, Any] | None = None, /, **query: str) -> AppTest:
-    """Return a page as a link opens it. `state` contains Streamlit's session state, such as an open
-    popover.
-    """
+    """Return a page as a link opens it. `state` is Streamlit's session state, such as an open popover."""
     app = AppTest.from_file(str(APP), default_timeout=300)
     app.session_state[CHARTS_LOADED] = True  # without a browser, no chart can report that it is visible
     for name, value in (state or {}).items():

@@ -56,9 +56,7 @@ def big(sign: str, length: int = WORDS) -> str:
 
 
 def write(folder: Path) -> None:
-    """Write three files: session histories, a log of another format with a task, and a file that is not a
-    log.
-    """
+    """Write session histories, a log of another format with a task, and a file that is not a log."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = [line for nth in range(SESSIONS) for line in _session(nth)] + _long_session()
     timeless = {"ts": hostile("reason"), "sessionId": "s", "type": "final"}

@@ -40,9 +40,7 @@ def sheet_of(app: AppTest, caption: str) -> list[dict[str, dict[str, Any]]]:
 
 
 def here_links(app: AppTest) -> dict[str, str | None]:
-    """Return the URLs of the links to other views of the page by label. The URL is None if the label has
-    no link.
-    """
+    """Return the URLs of the links to other views of the page by label, or None for a label without link."""
     blocks = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
     return {element["label"]: element["href"] for element in blocks if "arrives" in element}
 

@@ -1,6 +1,4 @@
-"""Tests audits, which compare probes with real tool calls, and tool calls written as text with
-native ones.
-"""
+"""Tests audits, which compare probes with real tool calls, and calls written as text with native calls."""
 
 from __future__ import annotations
 

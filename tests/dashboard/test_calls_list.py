@@ -20,9 +20,7 @@ SESSIONS = "callgauge/dashboard/pages/sessions/page.py"
 
 @pytest.fixture
 def long(store: Path) -> Path:
-    """Return a store of ninety tool calls. The newest is c89, and the second page of the list starts with
-    c49.
-    """
+    """Return a store of ninety tool calls. The newest is c89. The second page of the list starts with c49."""
     calls = [a_call(number, tool="bash" if number % 2 else "read_file") for number in range(90)]
     publish(store, small_tables() | {"tool_calls": calls})
     return store

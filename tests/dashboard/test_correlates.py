@@ -64,9 +64,7 @@ def test_a_trait_with_which_calls_fail_less_stands_out_too() -> None:
 
 
 def test_a_class_whose_failures_are_those_of_one_session_stands_out_nowhere() -> None:
-    """All 60 failed calls are in one session. If calls were independent, the difference would be
-    significant.
-    """
+    """All 60 failed calls are in one session. For independent calls, the difference would be significant."""
     apart = classes_of(a_class("turn", 1, 20, 1000), a_class("turn", 4, 60, 1200))
     assert describe_standout(find_standouts(apart)).startswith(
         "Turn of the session correlates most with failures"

@@ -195,12 +195,16 @@ def test_the_parameter_of_the_metric_holds_each_price_with_its_days() -> None:
 
 
 def test_a_mean_is_over_turns_that_are_priced_and_without_an_interval_from_few_sessions() -> None:
-    found = cost()
-    assert found.per_turn is not None
-    assert found.per_completed is not None
-    assert (found.per_turn.amount, found.per_turn.turns, found.per_turn.interval) == (1.0, 4, None)
-    assert (found.per_completed.amount, found.per_completed.turns) == (2.0, 2)
-    cell = per_turn_cell(found, 2)
+    mean_cost = cost()
+    assert mean_cost.per_turn is not None
+    assert mean_cost.per_completed is not None
+    assert (mean_cost.per_turn.amount, mean_cost.per_turn.turns, mean_cost.per_turn.interval) == (
+        1.0,
+        4,
+        None,
+    )
+    assert (mean_cost.per_completed.amount, mean_cost.per_completed.turns) == (2.0, 2)
+    cell = per_turn_cell(mean_cost, 2)
     assert (cell.text, cell.sub, cell.pale) == ("$1.00", "no interval", True)
 
 

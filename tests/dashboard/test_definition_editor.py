@@ -1,6 +1,4 @@
-"""Tests the form that edits a tool definition. An edited field changes only its own part of the
-definition.
-"""
+"""Tests the form that edits a tool definition. A field changes only its own part of the definition."""
 
 from __future__ import annotations
 

@@ -238,9 +238,7 @@ def test_the_same_model_on_two_hosts_is_compared(store: Path) -> None:
 
 @pytest.mark.thorough
 def test_hosts_are_also_compared_at_the_same_mix_of_tools(store: Path) -> None:
-    """For each tool, both hosts have the same rate. But one host was asked to call the harder tool more
-    often.
-    """
+    """For each tool, both hosts have the same rate. But one host has more calls of the harder tool."""
     hard, easy = {"model": "falcon", "tool": "hard"}, {"model": "falcon", "tool": "easy"}
     publish(
         store,

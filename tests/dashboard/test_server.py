@@ -1,6 +1,4 @@
-"""Tests the ASGI layers around Streamlit's server. The layers ignore disconnects, and raise every other
-error.
-"""
+"""Tests the ASGI layers around Streamlit's server. They ignore disconnects, and raise every other error."""
 
 from __future__ import annotations
 

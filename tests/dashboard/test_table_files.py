@@ -223,9 +223,7 @@ def test_no_file_holds_numbers_as_texts(
 
 
 def check_cell(title: str, cell: dict[str, Any], row: dict[str, str]) -> None:
-    """Check that the file's row contains the cell's rate (k of n), its difference with interval, or its
-    string.
-    """
+    """Check that the file's row has the cell's rate (k of n), its difference with interval, or its string."""
     name = written(title)
     amount = {unit: row[f"{name} {unit}"] for unit in ("ms", "share", "bytes") if row.get(f"{name} {unit}")}
     if f"{name} k" in row and f"{name} rate" not in row:

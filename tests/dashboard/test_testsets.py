@@ -120,9 +120,7 @@ def test_a_case_is_what_the_model_was_told_before_the_call(ask: Callable[..., te
 
 
 def calls_in(path: Path) -> Rows:
-    """Load this log and return its calls. Each call has its prompt, its tool definition and the user's
-    message.
-    """
+    """Load this log and return its calls, each with its prompt, tool definition and user message."""
     store = path.parent / f"{path.stem}-store"
     load([path], store)
     generation = published_generation(store)

@@ -126,9 +126,7 @@ def test_sql_cannot_name_the_tables_behind_the_views(connection: duckdb.DuckDBPy
 
 @pytest.mark.thorough
 def test_statistics_tell_no_text(connection: duckdb.DuckDBPyConnection) -> None:
-    """DuckDB's statistics of a column would reveal values. Some of these columns are hidden only in some
-    rows.
-    """
+    """DuckDB's statistics of a column would reveal values. Some columns are hidden only in some rows."""
     query = "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
     for table, column in connection.execute(f"{query} AND database_name <> '{ALIAS}'").fetchall():
         sql = f'SELECT DISTINCT stats("{column}") FROM "{table}"'

@@ -84,9 +84,7 @@ def events_of(name: str, path: Path) -> list[Event | Rejected]:
 
 
 def plain(event: Event | Rejected) -> dict[str, Any]:
-    """Return an event in the form of a case file: the kind, the line, and all values that differ from the
-    default.
-    """
+    """Return an event in the form of a case file: the kind, the line, and all values that are no defaults."""
     shown: dict[str, Any] = {"event": type(event).__name__, "line": event.where.line}
     for item in msgspec.structs.fields(event):
         value = getattr(event, item.name)

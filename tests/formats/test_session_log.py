@@ -59,9 +59,7 @@ def columns_of(item: dict[str, Any]) -> str:
 
 
 def leaves(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each field of a JSON Schema that is not an object, as (path of the field, schema of the
-    field).
-    """
+    """Yield each field of a JSON Schema that is not an object, as (path, schema)."""
     for name, stated in schema.get("properties", {}).items():
         item = resolved(stated)
         inner = item["items"] if item.get("type") == "array" else item

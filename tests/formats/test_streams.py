@@ -1,6 +1,4 @@
-"""Tests that the deltas of a stream are joined correctly, and that stored response bodies give the original
-objects.
-"""
+"""Tests that a stream's deltas are joined correctly, and that stored bodies give the original objects."""
 
 from __future__ import annotations
 

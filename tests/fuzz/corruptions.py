@@ -205,9 +205,7 @@ CORRUPTIONS: Mapping[str, Corruption] = {
 
 
 def damaged(raw: bytes, choices: Choices) -> bytes:
-    """Return the bytes after one change. A byte is changed or removed, or the bytes are cut within a
-    character.
-    """
+    """Return the bytes after a change: one byte changed or removed, or the bytes cut within a character."""
     if not raw:
         return b"\xff"
     at = choices.below(len(raw))

@@ -111,9 +111,7 @@ def check_request(request: ToolCallRequest, raw: str | bytes, *, built: bool = F
 
 
 def _check_places(request: ToolCallRequest, text: str, *, built: bool) -> None:
-    """Check that each span is within the raw arguments, and that `found` equals the characters in
-    the span.
-    """
+    """Check that each span is within the raw arguments, and that `found` equals its characters."""
     decoded = built
     for diagnostic in request.diagnostics:
         decoded |= diagnostic.code in _DECODES

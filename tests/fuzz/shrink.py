@@ -9,9 +9,7 @@ Text = TypeVar("Text", str, bytes)
 
 
 def shrunk(text: Text, still: Callable[[Text], bool], tries: int = 3_000) -> Text:
-    """Return a shorter string for which `still` is true. `tries` is the maximum number of calls of
-    `still`.
-    """
+    """Return a shorter string for which `still` is true. Call `still` at most `tries` times."""
     size = len(text) // 2
     while size and tries > 0:
         at = 0

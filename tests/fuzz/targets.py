@@ -47,9 +47,7 @@ def calls(data: bytes) -> None:
 
 
 def definitions(data: bytes) -> None:
-    """Read any JSON as a declaration of tools. If it is valid, use the tools, and write the declaration
-    again.
-    """
+    """Read any JSON as a tool declaration. If it is valid, use the tools, and write the declaration again."""
     choices = Choices(data)
     declared = _declaration(choices)
     raw = json.dumps(json_object(choices))

@@ -140,9 +140,7 @@ def count_bad_among(wire: str, _task: int) -> Counts:
 
 
 def seen_on(wire: str, kind: Kind, counts: Counts) -> Counts:
-    """Return the outcomes that can be measured. Gemini sends decoded objects, so the syntax cannot be
-    measured.
-    """
+    """Return the measurable outcomes. Gemini sends decoded objects, so the syntax cannot be measured."""
     visible: Counts = Counter()
     for (outcome, layer), count in counts.items():
         is_hidden = wire == "gemini" and not kind.is_text and outcome in ("clean", "coerced")

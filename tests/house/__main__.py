@@ -20,9 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def call_path_in(root: Path) -> str:
-    """Return the number of functions and modules of the parser below `root` that one call with one coercion
-    uses.
-    """
+    """Return how many functions and modules of the parser below `root` one call with one coercion uses."""
     run = subprocess.run(
         [sys.executable, "-P", "-c", MEASURED_CALL.format(root=str(root))], capture_output=True, text=True
     )

@@ -55,9 +55,7 @@ def list_calls(
 def count_calls(
     raw: str | bytes = '{"limit": "10"}', tool: ToolDefinition | None = LIMIT_TOOL
 ) -> tuple[int, int]:
-    """Return the number of functions that are called, and the number of modules that define these
-    functions.
-    """
+    """Return the number of called functions, and the number of modules that define these functions."""
     calls = list_calls(raw, tool)
     return len(calls), len({module for module, _ in calls})
 

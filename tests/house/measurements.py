@@ -95,9 +95,7 @@ def class_names(modules: list[SourceModule]) -> Counter[str]:
 
 
 def crowded_folders(modules: list[SourceModule], most: int = 15) -> dict[str, int]:
-    """Return the number of modules of each folder with more than `most` modules. `__init__.py` does not
-    count.
-    """
+    """Return the number of modules of each folder with more than `most` modules, without `__init__.py`."""
     sizes = Counter(module.folder for module in modules if not module.path.endswith("__init__.py"))
     return {folder: n for folder, n in sizes.items() if n > most and folder not in LONG_FOLDERS}
 

@@ -30,15 +30,15 @@ def read(text: str) -> Samples:
     """Return the samples by name and labels. Fail if a sample occurs twice, because Prometheus rejects
     duplicates.
     """
-    found: Samples = {}
+    samples: Samples = {}
     for family in text_string_to_metric_families(text):
         assert family.documentation
         assert family.type == "gauge"
         for sample in family.samples:
             key = (sample.name, frozenset(sample.labels.items()))
-            assert key not in found, key
-            found[key] = sample.value
-    return found
+            assert key not in samples, key
+            samples[key] = sample.value
+    return samples
 
 
 def figures(store: Path) -> Samples:

@@ -45,8 +45,8 @@ def ask(
 @pytest.mark.parametrize(("is_well", "status"), [(True, 200), (False, 503)])
 def test_health_is_a_status_and_a_reason(is_well: bool, status: int) -> None:
     route = HealthRoute(answer_elsewhere, lambda: (is_well, {"limit_seconds": 60}))
-    found, body = ask(route, "/healthz")
-    assert found == status
+    answer_status, body = ask(route, "/healthz")
+    assert answer_status == status
     assert json.loads(body) == {"status": "ok" if is_well else "unhealthy", "limit_seconds": 60}
 
 
@@ -73,8 +73,8 @@ def test_health_has_no_other_routes_and_takes_nothing() -> None:
 )
 def test_metrics_are_for_those_whom_the_gate_named(user: User, status: int) -> None:
     route = MetricsRoute(answer_elsewhere, lambda: PlainAnswer(200, "text/plain", "figures"))
-    found, body = ask(route, "/metrics", headers=write_headers(user))
-    assert found == status
+    answer_status, body = ask(route, "/metrics", headers=write_headers(user))
+    assert answer_status == status
     assert ("figures" in body) is (status == 200)
 
 

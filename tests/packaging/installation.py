@@ -42,9 +42,7 @@ class Installation:
     def run(
         self, program: str, *words: object, cwd: Path, stdin: str | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Start a program of the environment in `cwd`. Environment variables that point to the checkout are
-        removed.
-        """
+        """Start a program of the environment in `cwd`, without variables that point to the checkout."""
         return subprocess.run(
             [str(self.programs / program), *map(str, words)],
             cwd=cwd,

@@ -22,9 +22,7 @@ RELEASES = {CALLGAUGE: ("callgauge", CALLGAUGE_VERSION), LENIENT: ("callgauge-le
 def metadata(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> email.message.Message:
-    """Return the metadata of a wheel that is built from the source distribution, as `python -m
-    build` does.
-    """
+    """Return the metadata of a wheel built from the source distribution, as `python -m build` does."""
     folder = tmp_path_factory.mktemp("release")
     source = build_distribution(request.param, folder, "sdist")
     with tarfile.open(source) as archive:

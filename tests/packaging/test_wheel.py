@@ -103,9 +103,9 @@ def test_the_command_works_from_any_folder(installed: Installation, tmp_path: Pa
     again = installed.run("callgauge", "reparse", "--store", "store", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     where = "import callgauge, ingest; print(callgauge.__file__); print(ingest.__file__)"
-    found = installed.run("python", "-P", "-c", where, cwd=tmp_path).stdout.split()
-    assert len(found) == 2
-    assert all(Path(path).is_relative_to(installed.folder) for path in found)
+    package_files = installed.run("python", "-P", "-c", where, cwd=tmp_path).stdout.split()
+    assert len(package_files) == 2
+    assert all(Path(path).is_relative_to(installed.folder) for path in package_files)
 
 
 @pytest.mark.thorough

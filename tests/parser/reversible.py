@@ -19,9 +19,7 @@ _CLOSERS = ("}", "]")
 
 
 class Broken(NamedTuple):
-    """Broken JSON and the codes of the defects. There are no codes if the JSON has no position for the
-    defect.
-    """
+    """Broken JSON and the codes of its defects. There are no codes if no position fits the defect."""
 
     text: str
     codes: frozenset[str]

@@ -203,8 +203,8 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_corpus_is_read_put_to_a_process_and_counted_by_group(folder: Path) -> None:
     accuracy = measure(read_corpus(folder), [OURS, "orjson"])
-    assert tally(accuracy.of("malformed", OURS)).counts == {RIGHT: 2, SILENT: 1, TOLD: 0, REFUSED: 0}
-    assert tally(accuracy.of("malformed", "orjson")).counts == {RIGHT: 1, SILENT: 0, TOLD: 0, REFUSED: 2}
+    assert tally(accuracy.select("malformed", OURS)).counts == {RIGHT: 2, SILENT: 1, TOLD: 0, REFUSED: 0}
+    assert tally(accuracy.select("malformed", "orjson")).counts == {RIGHT: 1, SILENT: 0, TOLD: 0, REFUSED: 2}
     quotes = next(line for line in tables.groups_table(accuracy, "malformed") if line.startswith("| quotes"))
     assert quotes.replace(" ", "") == "|quotes|2|50.0%|50.0%|0.0%|0.0%|"
     assert "malformed/quotes/never" in "\n".join(shown.shown(accuracy, OURS))

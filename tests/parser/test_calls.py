@@ -65,9 +65,7 @@ arguments = st.fixed_dictionaries(
 
 
 def plain(value: Any) -> str:
-    """Return the content between the two tags of a parameter. A string is unchanged, and any other value is
-    JSON.
-    """
+    """Return the content between a parameter's tags. A string is unchanged, and any other value is JSON."""
     return value if isinstance(value, str) else written(value)
 
 

@@ -19,9 +19,9 @@ def test_every_dialect_has_texts() -> None:
     assert {text.dialect for text in make_texts(7, 1)} == set(DIALECTS)
 
 
-@pytest.mark.parametrize("told", [True, False])
-def test_texts_are_read_as_meant(all_judged: list[JudgedText], told: bool) -> None:
-    judged = [judgement for judgement in all_judged if judgement.told is told]
+@pytest.mark.parametrize("with_dialect", [True, False])
+def test_texts_are_read_as_meant(all_judged: list[JudgedText], with_dialect: bool) -> None:
+    judged = [judgement for judgement in all_judged if judgement.with_dialect is with_dialect]
     assert len(judged) > 250
     assert len(_of(judged, Verdict.RIGHT)) >= 0.98 * len(judged)
     assert len(_of(judged, Verdict.SILENT)) <= 0.01 * len(judged)

@@ -59,8 +59,8 @@ def test_the_price_of_a_dated_version_is_not_that_of_others() -> None:
 def test_a_price_holds_until_the_next_and_none_before_the_first() -> None:
     match = PriceList([price("owl", date(2026, 11, 10), amount=3), price("owl", DAY)]).match("owl")
     assert match is not None
-    found = [(period.from_day, end, period.input) for period, end in match.periods()]
-    assert found == [(DAY, date(2026, 11, 10), 1.0), (date(2026, 11, 10), None, 3.0)]
+    periods = [(period.from_day, end, period.input) for period, end in match.periods()]
+    assert periods == [(DAY, date(2026, 11, 10), 1.0), (date(2026, 11, 10), None, 3.0)]
 
 
 def test_the_team_prices_a_model_alone_even_by_a_looser_name() -> None:
@@ -109,5 +109,5 @@ def test_our_list_is_that_of_the_locked_genai_prices() -> None:
 def test_our_list_knows_what_changed_and_guesses_no_name(
     model: str, day: date, wanted: tuple[float, float] | None
 ) -> None:
-    found = PriceList().find(model, day)
-    assert (found and (found.input, found.output)) == wanted
+    period = PriceList().find(model, day)
+    assert (period and (period.input, period.output)) == wanted

@@ -87,9 +87,7 @@ def report(message: str) -> None:
 
 
 def run_installer(log: Path, *command: object) -> None:
-    """Execute an installer, and write the output to a log file. Raises InstallError if the
-    installer fails.
-    """
+    """Execute an installer, and write its output to a log file. Raises InstallError if it fails."""
     words = [str(word) for word in command]
     with log.open("a", encoding="utf-8") as output:
         try:
@@ -110,9 +108,7 @@ def run_installer(log: Path, *command: object) -> None:
 
 
 def install_python(folder: Path) -> None:
-    """Install the lock file, and then torch. Only pip knows which build of torch without CUDA fits this
-    machine.
-    """
+    """Install the lock file, then torch. Only pip knows which torch without CUDA fits this machine."""
     log, python = folder / "install.log", folder / "bin" / "python"
     if os.name == "nt":
         python = folder / "Scripts" / "python.exe"

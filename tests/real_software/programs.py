@@ -47,17 +47,13 @@ def require(environment: Environment) -> Path:
 
 
 def python_program(name: str = "python") -> str:
-    """Return the file path of a program in the Python environment. Skip the test if the program is
-    missing.
-    """
+    """Return the path of a program in the Python environment. Skip the test if the program is missing."""
     folder = require(PYTHON)
     return str(folder / "Scripts" / f"{name}.exe" if os.name == "nt" else folder / "bin" / name)
 
 
 def node_program(script: str) -> list[str]:
-    """Return the command that runs a script of the Node packages. Skip the test if the packages are not
-    installed.
-    """
+    """Return the command that runs a script of the Node packages. Skip the test if they are missing."""
     return ["node", str(require(NODE) / "node_modules" / script)]
 
 

@@ -1,6 +1,4 @@
-"""Tests that a load of recorded traffic gives the same calls as the session logs of the same
-conversations.
-"""
+"""Tests that a load of recorded traffic gives the same calls as session logs of the same conversations."""
 
 from __future__ import annotations
 

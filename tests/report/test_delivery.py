@@ -151,7 +151,7 @@ def test_apprise_sends_once_and_repeats_nothing(
         (again,) = sender.send(settings, {"HOOK": address})
     assert (delivery.result, len(place.got), sender.waits) == (result, 1, [])
     assert again.result == {"sent": "sent before", "unknown": "unknown"}[result]
-    assert "S3CRET" not in delivery.told
+    assert "S3CRET" not in delivery.reason
     sent = json.loads(place.got[0][1])
     assert sent["title"] == sender.report.title
     assert sender.report.sentences[0].text in sent["message"]
@@ -162,7 +162,7 @@ def test_an_address_that_apprise_does_not_know_is_told_without_it(sender: Sender
     settings = ReportSettings(webhooks=(WebhookSettings(kind="apprise", url_variable="HOOK"),))
     (delivery,) = sender.send(settings, {"HOOK": "nonsense://S3CRET"})
     assert delivery.result == "failed"
-    assert delivery.told.startswith("Apprise does not support its address")
+    assert delivery.reason.startswith("Apprise does not support its address")
 
 
 def test_a_place_that_nobody_listens_on_is_tried_four_times(sender: Sender) -> None:
@@ -170,7 +170,7 @@ def test_a_place_that_nobody_listens_on_is_tried_four_times(sender: Sender) -> N
         port = closed.getsockname()[1]
     delivery = sender.post(f"http://127.0.0.1:{port}/x")
     assert (delivery.result, len(sender.waits)) == ("failed", 3)
-    assert delivery.told == "not reached: Connection refused"
+    assert delivery.reason == "not reached: Connection refused"
 
 
 @pytest.mark.parametrize(
@@ -179,14 +179,14 @@ def test_a_place_that_nobody_listens_on_is_tried_four_times(sender: Sender) -> N
 def test_what_is_no_address_is_told_without_it(sender: Sender, address: str) -> None:
     delivery = sender.post(address)
     assert delivery.result == "failed"
-    assert delivery.told in (
+    assert delivery.reason in (
         "the variable HOOK is not set", "its address is invalid; it needs http:// or https:// and a host",
     )  # fmt: skip
 
 
 def test_no_secret_is_in_a_message_or_in_the_memory(sender: Sender, tmp_path: Path) -> None:
     with serve_webhook(404) as place:
-        reason = sender.post(place.address).told
+        reason = sender.post(place.address).reason
     assert reason == "answered 404: no such channel …"
     with serve_mail("refuse") as mail:
         sender.mail(mail.port, replace(MAIL, user="gauge", password_variable="PASSWORD"))  # noqa: S106 - a name
@@ -222,9 +222,9 @@ def test_a_mail_server_on_good_and_bad_days(
         ((people, text),) = place.got
         assert people == ["a@example.com", "b@example.com"]
         assert text.startswith(b"Subject: Callgauge, 20 Nov 2026: 2 things changed\r\n")
-        assert delivery.told == "taken for 2 recipients"
+        assert delivery.reason == "taken for 2 recipients"
     if acts == ("refuse one",):
-        assert delivery.told == "taken for 1 recipient; refused: b@example.com (550)"
+        assert delivery.reason == "taken for 1 recipient; refused: b@example.com (550)"
 
 
 def test_a_server_that_cannot_secure_the_connection_gets_nothing(sender: Sender) -> None:
@@ -232,7 +232,7 @@ def test_a_server_that_cannot_secure_the_connection_gets_nothing(sender: Sender)
         secured = replace(MAIL, security="starttls", user="x", password_variable="PASSWORD")  # noqa: S106 - a name
         delivery = sender.mail(place.port, secured)
     assert delivery.result == "failed"
-    assert "security" in delivery.told
+    assert "security" in delivery.reason
     assert not place.got
     assert not any(line.startswith("AUTH") for line in place.said)
 
@@ -326,7 +326,7 @@ def test_a_night_is_written_and_sent_to_every_channel_once(store: Path) -> None:
         assert (len(hook.got), len(mail.got)) == (1, 1)
     assert made.file == store / "reports" / "2026-11-20.html"
     assert json.loads(made.file.with_suffix(".json").read_text("utf-8"))["night"] == "2026-11-20"
-    assert made.to_told()["sent"]["slack (HOOK)"] == "sent before"
+    assert made.to_record()["sent"]["slack (HOOK)"] == "sent before"
 
 
 def test_a_quiet_night_is_written_and_not_sent(store: Path) -> None:
@@ -350,7 +350,7 @@ def test_what_reached_nobody_is_new_again(store: Path) -> None:
         nightly(store, LAST, ReportSettings(webhooks=(HOOK,)), {"HOOK": place.address})
     last = ReportRecords(store).read_last_before(date(2026, 11, 21))
     assert last is not None
-    assert last.keys == made.report.told
+    assert last.keys == made.report.keys
     assert last.night > SINCE
 
 

@@ -15,7 +15,7 @@ from callgauge.analysis.metrics.published_store import read_store
 from callgauge.memory.alert_rules import mute_rule, save_rule
 from callgauge.memory.memory_file import MemoryFile
 from callgauge.memory.nights.source_states import SourceState, SourceStates
-from callgauge.memory.reports import ReportRecords, ToldReport
+from callgauge.memory.reports import PastReport, ReportRecords
 from callgauge.memory.signature_states import set_state
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.report.content.compose import (
@@ -57,7 +57,7 @@ def test_the_rates_of_the_newest_day_are_those_of_its_metric(published: Path, re
 
 
 def test_what_the_last_report_told_is_still_open_and_not_new(published: Path, report: MorningReport) -> None:
-    again = report_of(published, LAST, team=TeamContext(last=ToldReport(SINCE, report.told)))
+    again = report_of(published, LAST, team=TeamContext(last=PastReport(SINCE, report.keys)))
     assert again.is_quiet
     assert not again.sentences
     assert [item.text for item in again.still_open] == [sentence.text for sentence in report.sentences]
@@ -92,7 +92,7 @@ def test_an_acknowledged_alert_is_left_out(store: Path) -> None:
 def test_an_acknowledgement_that_is_withdrawn_makes_nothing_new(store: Path) -> None:
     alert = read_report(store, LAST, since=date(2026, 11, 18)).sentences[0].alert
     TeamMemory(store).acknowledge(alert)
-    ReportRecords(store).note(SINCE, read_report(store, LAST).told)
+    ReportRecords(store).note(SINCE, read_report(store, LAST).keys)
     TeamMemory(store).withdraw_acknowledgement(alert)
     assert alert in [item.alert for item in read_report(store, LAST).still_open]
 
@@ -101,7 +101,7 @@ def test_an_acknowledgement_that_is_withdrawn_makes_nothing_new(store: Path) -> 
 def test_only_a_report_of_an_earlier_night_says_what_is_not_new(store: Path, report: MorningReport) -> None:
     ReportRecords(store).note(SINCE, ())
     first = read_report(store, LAST)
-    ReportRecords(store).note(LAST, report.told)
+    ReportRecords(store).note(LAST, report.keys)
     assert read_report(store, LAST).sentences == first.sentences
     assert read_report(store, date(2026, 11, 21)).is_quiet
 
@@ -118,7 +118,7 @@ def test_a_source_that_went_silent_is_told_once(published: Path) -> None:
     team = TeamContext(overdue=(SilentSource("gateway-eu", date(2026, 11, 18), 2, "configured"),))
     first = report_of(published, LAST, team=team, since=date(2026, 11, 18))
     assert "gateway-eu: no data after 18 Nov, for 2 days" in [item.text for item in first.sentences]
-    again = report_of(published, LAST, team=replace(team, last=ToldReport(SINCE, first.told)))
+    again = report_of(published, LAST, team=replace(team, last=PastReport(SINCE, first.keys)))
     assert not again.sentences
     assert len(again.still_open) == 3
 
@@ -195,7 +195,7 @@ def test_too_few_days_are_no_quiet_day(tmp_path: Path) -> None:
     assert not report.is_quiet
     assert "Too few days to find a change: it takes 5 before the newest one" in report.answer
     assert "not enough data" in report.title
-    again = report_of(tmp_path / "store", LAST, team=TeamContext(last=ToldReport(SINCE, report.told)))
+    again = report_of(tmp_path / "store", LAST, team=TeamContext(last=PastReport(SINCE, report.keys)))
     assert again.is_quiet
     assert again.answer == report.answer
 
@@ -209,12 +209,12 @@ def test_the_data_of_a_report_is_json_with_whole_links(report: MorningReport) ->
     data = json.loads(json.dumps(report.to_data()))
     assert data["sentences"][0]["link"].startswith("https://gauge.example.com/compare?")
     assert data["night"] == "2026-11-20"
-    assert "told" not in data
+    assert "keys" not in data
 
 
 @pytest.mark.thorough
 def test_a_silence_is_told_only_where_chance_makes_it_in_none_of_the_sources(published: Path) -> None:
-    def told_with(chance: float) -> list[str]:
+    def texts_with(chance: float) -> list[str]:
         with read_store(published, texts=True) as reader:
 
             def ask(metric: str, **parameters: object) -> pd.DataFrame:
@@ -226,8 +226,8 @@ def test_a_silence_is_told_only_where_chance_makes_it_in_none_of_the_sources(pub
 
             return [item.text for item in make_report(ask, TeamContext(), LAST, store="s").sentences]
 
-    assert any(text.startswith("EU: no data after 18 Nov") for text in told_with(0.002))
-    assert not any(text.startswith("EU: no data") for text in told_with(0.03))
+    assert any(text.startswith("EU: no data after 18 Nov") for text in texts_with(0.002))
+    assert not any(text.startswith("EU: no data") for text in texts_with(0.03))
 
 
 def test_a_source_went_silent_on_the_day_that_its_own_limit_ends(published: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from pathlib import Path
@@ -73,7 +74,7 @@ def test_nothing_is_deleted_while_the_log_cannot_be_rewritten(
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(access_log, "_open_private", fail)
+    monkeypatch.setattr(access_log, "replace_private", fail)
     result = CliRunner().invoke(app, ["forget", "--store", str(store), "--session", "go"])
     assert result.exit_code == 1
     assert "access log" in result.stderr
@@ -102,9 +103,9 @@ def test_no_line_of_a_running_server_is_lost(tmp_path: Path) -> None:
     for server in servers:
         server.join()
     remove_ids(tmp_path, {"go"})
-    found = [event["page"] for event in events(tmp_path)]
+    pages = [event["page"] for event in events(tmp_path)]
     assert min(written) > 10
-    assert sorted(found) == sorted(f"{number}-{each}" for number in (0, 1) for each in range(written[number]))
+    assert sorted(pages) == sorted(f"{number}-{each}" for number in (0, 1) for each in range(written[number]))
     assert not any(event["session"] == "go" for event in events(tmp_path))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["access.jsonl", "access.lock"]
 
@@ -116,6 +117,29 @@ def test_a_hung_process_with_the_lock_stops_no_request_and_loses_no_line(
     with lock_file(tmp_path / "access.lock", lambda _owner: None):
         AccessLog(tmp_path).write("page", page="overview")
     assert events(tmp_path)[0]["page"] == "overview"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no modes")
+@pytest.mark.parametrize(("folder_mode", "expected"), [(0o2770, 0o660), (0o2750, 0o640), (0o755, 0o600)])
+def test_a_log_without_an_id_stays_open_to_the_group_of_its_folder(
+    tmp_path: Path, folder_mode: int, expected: int
+) -> None:
+    tmp_path.chmod(folder_mode)
+    AccessLog(tmp_path).write("page", page="sessions", session="go")
+    modes = [(tmp_path / "access.jsonl").stat().st_mode & 0o777]
+    assert remove_ids(tmp_path, {"go"}) == 1
+    modes.append((tmp_path / "access.jsonl").stat().st_mode & 0o777)
+    assert modes == [expected, expected]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has few symbolic links")
+def test_an_id_is_also_removed_from_a_log_behind_a_symbolic_link(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    store.mkdir()
+    (store / "access.jsonl").symlink_to(tmp_path / "elsewhere.jsonl")
+    AccessLog(store).write("page", page="sessions", session="go")
+    assert remove_ids(store, {"go"}) == 1
+    assert json.loads((tmp_path / "elsewhere.jsonl").read_text())["session"] == DELETED
 
 
 def test_a_torn_line_with_an_id_goes_and_other_lines_stay_as_they_are(tmp_path: Path) -> None:

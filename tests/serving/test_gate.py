@@ -1,6 +1,4 @@
-"""Tests the sign-in gate. With any sign-in method, an unknown user gets no data, and a known user
-has limits.
-"""
+"""Tests the sign-in gate. With any method, an unknown user gets no data, and a known user has limits."""
 
 from __future__ import annotations
 
@@ -24,11 +22,13 @@ from callgauge.serving.clients import ClientAddresses
 from callgauge.serving.identity import User, write_headers
 from callgauge.serving.request_limits import OpenCount, RateLimit, SlowTurns
 from callgauge.serving.sign_in import gate
+from callgauge.serving.sign_in import sessions as sessions_module
 from callgauge.serving.sign_in.admission import Identity
 from callgauge.serving.sign_in.page import FILES
 from callgauge.serving.sign_in.sessions import Sessions, Signer
 from callgauge.serving.sign_in.setup import SignInSetupError
 from callgauge.serving.sign_in.users_file import FILE, UsersFile
+from ingest.safe_files import replace_private
 from tests.serving.conftest import ADDRESS, DATA, PASSWORD, TOKEN, Site
 from tests.serving.test_users import put_quickly
 
@@ -290,14 +290,16 @@ def test_a_session_ends_everywhere_when_its_owner_signs_out(password_site: Site)
     assert '"event": "sign_out", "user": "ann"' in password_site.log()
 
 
+def fill_disk(*_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
 def test_a_sign_out_that_cannot_be_saved_is_an_error_and_is_saved_later(
-    password_site: Site, capsys: pytest.CaptureFixture[str]
+    password_site: Site, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder has the name of the new file. So writing fails as on a full disk, even for root."""
     browser = _signed_in(password_site, "ann")
     stolen = password_site.browser(cookies=dict(browser.cookies))
-    in_the_way = password_site.folder / "signed_out.new"
-    in_the_way.mkdir()
+    monkeypatch.setattr(sessions_module, "replace_private", fill_disk)
     answer = browser.post("/sign-out", data=read_hidden(browser.get("/sign-out").text))
     assert answer.status_code == 500
     assert "the server could not save it" in answer.text
@@ -308,8 +310,8 @@ def test_a_sign_out_that_cannot_be_saved_is_an_error_and_is_saved_later(
     )
     assert DATA not in stolen.get("/").text
     sessions = password_site.sessions
-    assert "signed_out.new" in (sessions.find_problem() or "")
-    in_the_way.rmdir()
+    assert "No space left on device" in (sessions.find_problem() or "")
+    monkeypatch.setattr(sessions_module, "replace_private", replace_private)
     assert sessions.find_problem() is None
     again = Site(SignInSettings(method="password"), password_site.folder)
     assert DATA not in again.browser(cookies=dict(stolen.cookies)).get("/").text
@@ -334,13 +336,13 @@ def test_healthz_reports_a_sign_out_that_is_not_saved(
     password_site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser = _signed_in(password_site, "ann")
-    (password_site.folder / "signed_out.new").mkdir()
+    monkeypatch.setattr(sessions_module, "replace_private", fill_disk)
     browser.post("/sign-out", data=read_hidden(browser.get("/sign-out").text))
     monkeypatch.setattr(server, "_health_watch", FreshStore)
     monkeypatch.setattr(server, "_sessions", password_site.sessions)
     reason = "A sign-out could not be saved; see the log of the server."
     assert server._check_health() == (False, {"limit_seconds": 1, "reason": reason})
-    (password_site.folder / "signed_out.new").rmdir()
+    monkeypatch.setattr(sessions_module, "replace_private", replace_private)
     assert server._check_health() == (True, {"limit_seconds": 1})
     assert len(json.loads((password_site.folder / "signed_out.json").read_text())) == 1
 

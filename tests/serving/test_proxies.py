@@ -46,15 +46,13 @@ def free_port() -> int:
 
 
 def read_block(language: str) -> str:
-    found = re.search(rf"```{language}\n(.*?)```", DOCS, re.DOTALL)
-    assert found
-    return found[1]
+    block = re.search(rf"```{language}\n(.*?)```", DOCS, re.DOTALL)
+    assert block
+    return block[1]
 
 
 def documented(proxy: str) -> str:
-    """Return the configuration in the documentation without TLS, and with the addresses replaced by
-    placeholders.
-    """
+    """Return the configuration in the documentation without TLS, and with placeholders for the addresses."""
     block = read_block(proxy).replace("127.0.0.1:8501", "BEHIND")
     if proxy == "caddy":
         return block.replace(f"{NAME} {{", f"http://{NAME}:PORT {{\n    bind 127.0.0.1", 1)

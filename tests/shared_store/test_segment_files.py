@@ -54,9 +54,7 @@ def test_any_part_is_what_stands_there(files: SegmentFiles, segment: Path) -> No
 
 @pytest.mark.thorough
 def test_threads_that_share_a_stream_do_not_move_each_other(files: SegmentFiles, segment: Path) -> None:
-    """DuckDB seeks and reads in two steps. If two threads shared a file handle, they could read
-    wrong blocks.
-    """
+    """DuckDB seeks and reads in two steps. With a shared file handle, two threads could read wrong blocks."""
     stream = files.open(f"shared://{NAME}")
     stream.seek(4096)
     other = threading.Thread(target=stream.seek, args=(70_000,))

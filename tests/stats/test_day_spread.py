@@ -28,9 +28,7 @@ def test_the_mean_of_days_alike_is_less_sure_than_that_of_independent_days(
 
 
 def test_the_inflation_is_that_of_an_autoregressive_series() -> None:
-    """The expected value is m times the variance of the mean of m values that have the correlation 0.6 **
-    lag.
-    """
+    """The expected value is m times the variance of the mean of m values with the correlation 0.6 ** lag."""
     for many in (2, 5, 12):
         lags = np.abs(np.subtract.outer(np.arange(many), np.arange(many)))
         assert inflate_mean(np.array([many]))[0] == pytest.approx((0.6**lags).sum() / many)
@@ -92,7 +90,7 @@ def test_without_counts_by_day_nothing_is_added() -> None:
 
 def test_observations_without_any_day_are_compared_by_their_sessions() -> None:
     """The logs have no timestamps, so the variation between days is unknown."""
-    share, other = (Share(k, 1000, by_day=DayCounts.none()) for k in (10, 90))
+    share, other = (Share(k, 1000, by_day=DayCounts.make_empty()) for k in (10, 90))
     excess = measure_excesses([(share, other)])[0]
     assert (excess.has_too_few, excess.whole) == (False, 0.0)
     assert measure_excesses([(share, of_days([(50, 1000)] * 4))])[0].has_too_few

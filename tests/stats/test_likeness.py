@@ -36,9 +36,7 @@ FEW = of_sessions([(1, 10)] * 3 + [(0, 10)] * 12)
 
 
 def test_a_row_with_few_hits_borrows_its_spread_from_the_others() -> None:
-    """Sessions are assigned to groups at random. The shared estimate reduces the effect of this
-    assignment.
-    """
+    """Sessions are assigned to groups at random. The shared estimate reduces the effect of the assignment."""
     sessions, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(20, 0.0)
     alone = [of_sessions(sessions, place_sessions(15, seed)) for seed in range(60)]
     lent = [table_of(*others, each)[-1] for each in alone]
@@ -53,9 +51,7 @@ def test_a_row_with_few_hits_borrows_its_spread_from_the_others() -> None:
 
 
 def test_a_row_is_drawn_towards_what_the_common_correlation_makes_of_it() -> None:
-    """The hits of these sessions are spread evenly by chance. The correlation in the other rows corrects
-    this.
-    """
+    """The hits of these sessions are evenly spread by chance. The correlation in other rows corrects this."""
     apart = of_sessions([(2, 10)] * 10 + [(1, 10)] * 10)
     assert apart.design_effect == 0.8, "less is never taken for true"
     *_, lent = table_of(*draw_rows(10, 0.5), apart)
@@ -93,9 +89,7 @@ def test_what_is_lent_has_limits(rows: int) -> None:
 
 
 def test_lending_does_not_make_many_sessions_of_few() -> None:
-    """The number of sessions is estimated from their groups. On average, the estimate equals the
-    true number.
-    """
+    """The number of sessions is estimated from their groups. The mean estimate equals the true number."""
     sessions, others = [(1, 10)] * 3 + [(0, 10)] * 12, draw_rows(30, 0.2)
     placed = [table_of(*others, of_sessions(sessions, place_sessions(15, seed)))[-1] for seed in range(60)]
     assert all(share.likeness is not None and share.likeness.freedom > 20 for share in placed)

@@ -67,9 +67,7 @@ def test_tasks_that_are_alike_may_be_told_once_with_their_number() -> None:
 
 @pytest.mark.parametrize("tasks", [2, 3, 5, 10, 20, 50, 200])
 def test_tasks_of_k_trials_are_covered_at_every_rate(tasks: int) -> None:
-    """A task passes in all k trials or fails in all. So the exact coverage is a sum of binomial
-    probabilities.
-    """
+    """A task passes or fails in all k trials. So the exact coverage is a sum of binomial probabilities."""
     estimates = [pass_k([(3, 3, hits), (3, 0, tasks - hits)], 3) for hits in range(tasks + 1)]
     bounds = [estimate.interval for estimate in estimates if estimate and estimate.interval]
     low, high = (np.array([getattr(estimate, end) for estimate in bounds]) for end in ("low", "high"))

@@ -24,9 +24,7 @@ FIRST = 40  # the day of the first nightly run
 
 
 def draw(rates: list[float], seed: int = 1, sessions: int = 40) -> np.ndarray:
-    """Return k and n of one simulated series. Sessions have six calls. `rates` contains the rate on
-    each day.
-    """
+    """Return k and n of a simulated series. Sessions have six calls. `rates` has the rate of each day."""
     random = np.random.default_rng(seed)
     counts = np.zeros((2, len(rates), GROUPS))
     for day, rate in enumerate(rates):

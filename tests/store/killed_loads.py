@@ -142,9 +142,7 @@ class Kill:
 
 
 def unlike(kills: Sequence[Kill]) -> list[Kill]:
-    """Group the kills by the hash of the remaining files. Return the first and the last kill of
-    each group.
-    """
+    """Group the kills by the hash of the remaining files. Return the first and last kill of each group."""
     alike: dict[str, list[Kill]] = {}
     for kill in kills:
         alike.setdefault(kill.left, []).append(kill)

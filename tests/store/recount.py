@@ -103,9 +103,7 @@ def is_syntax_measured(call: Row) -> bool:
 
 
 def is_parse_error(call: Row) -> bool:
-    """Return whether the syntax or the schema of a call failed. The schema counts only if both were
-    measured.
-    """
+    """Return whether a call's syntax or schema failed. The schema counts only if both were measured."""
     measured = is_syntax_measured(call) and call["schema_seen"] == "full"
     return call["fault_layer"] == "syntax" or (measured and call["fault_layer"] == "schema")
 

@@ -1,6 +1,4 @@
-"""Tests that copies count once, that daily sums match the rows, and that the order of loads does
-not matter.
-"""
+"""Tests that copies count once, that daily sums match the rows, and that the order of loads is irrelevant."""
 
 # ruff: noqa: S608 - the queries are made of our own table and column names
 
@@ -98,9 +96,7 @@ def test_sessions_of_two_sources_with_one_id_are_two(logs: Path, store: Path) ->
 
 
 def test_rollups_count_what_the_logs_tell(logs: Path, store: Path) -> None:
-    """The log has three valid calls and two calls with invalid JSON. The second invalid call retries the
-    first.
-    """
+    """The log has three valid calls and two with invalid JSON. The second invalid call retries the first."""
     (logs / "a.jsonl").write_text(
         session("good", turns=(2, 1), day=2) + session("bad", turns=(2,), day=3, raw="]")
     )
@@ -183,9 +179,7 @@ def test_days_summed_up_a_few_at_a_time_equal_those_summed_up_together(
 
 
 def write_some_sessions(file: Path, chance: random.Random) -> None:
-    """Write sessions with few different names, so that files contain copies. Some sessions have no
-    timestamps.
-    """
+    """Write sessions with few names, so that files contain copies. Some sessions have no timestamps."""
     texts = []
     for _ in range(chance.randint(1, 4)):
         name = chance.choice("stuvw")

@@ -82,10 +82,10 @@ def test_a_folder_with_the_set_group_id_bit_shares_the_store_with_its_group(logs
     store.chmod(0o2770)
     os.umask(0o077)
     fill(logs, store)
-    found = modes(store)
+    file_modes = modes(store)
     for name in ("CURRENT", "lock", "memory.sqlite", "access.jsonl", "gen-000001.duckdb"):
-        assert found[name] == "660", name
-    assert found["redaction.key"] == "600"
+        assert file_modes[name] == "660", name
+    assert file_modes["redaction.key"] == "600"
     store.chmod(0o2750)
     (store / "CURRENT").unlink()
     prepare_store(store)
@@ -149,11 +149,11 @@ def test_another_user_may_read_nothing_and_a_user_of_the_group_may_serve(tmp_pat
         fill(logs, store, days=1)
 
         def read_as(user: int, group: int) -> int:
-            found = subprocess.run(
+            process = subprocess.run(
                 ["cat", str(store / "CURRENT"), str(store / "memory.sqlite")],
                 user=user, group=group, extra_groups=[], capture_output=True, check=False,
             )  # fmt: skip
-            return found.returncode
+            return process.returncode
 
         assert (read_as(4243, 4242), read_as(4243, 4243)) == (0, 1)
     finally:

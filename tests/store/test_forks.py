@@ -1,6 +1,4 @@
-"""Tests forked sessions. A fork repeats calls of its parent, but each call counts once, on its
-original day.
-"""
+"""Tests forked sessions. A fork repeats calls of its parent. Each call counts once, on its original day."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ def meta(name: str, day: int, parent: str | None = None) -> list[Line]:
 
 
 def turn(key: str, day: int, calls: Iterable[str], *, ended: bool = True, hour: int = 10) -> list[Line]:
-    """Return one turn with a step for each call, with token counts. If the turn has ended, an
-    answer follows.
-    """
+    """Return a turn with a step for each call, with token counts. If it has ended, an answer follows."""
     at = datetime(2026, 10, day, hour, 1, tzinfo=UTC)
     lines = [
         line(at, "event_msg", type="task_started", turn_id=key),
@@ -223,9 +219,7 @@ def test_calls_at_one_place_of_turns_that_differ_all_count(logs: Path, store: Pa
 def test_however_rollouts_are_loaded_the_figures_are_those_of_one_load(
     logs: Path, store: Path, tmp_path: Path, seed: int
 ) -> None:
-    """Forked sessions grow over several loads in a random order. A session without forks is loaded
-    with them.
-    """
+    """Forked sessions grow over several loads in a random order, next to a session without forks."""
     chance = random.Random(seed)
     rollouts, own_calls = made_family(chance)
     (logs / "session.jsonl").write_text(session("s"))

@@ -247,7 +247,7 @@ def test_what_is_made_before_the_first_load_is_no_obstacle_to_it(logs: Path, tmp
     made = [
         users_file.FILE, sessions.KEY_FILE, sessions.ENDED_FILE, access_log.FILE, "access.1.jsonl",
         memory_file.FILE, f"{memory_file.FILE}-journal", naming.FILE, naming.KEPT_ALIASES, KEY, REPORTS,
-        "lost+found", "users.lock", "up.lock", "night.lock",
+        "lost+found", "users.lock", "up.lock", "night.lock", f".{users_file.FILE}-k1l_l3d.new",
     ]  # fmt: skip
     for name in made:
         place = tmp_path / name.replace(".", "_")

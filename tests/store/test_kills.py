@@ -1,6 +1,4 @@
-"""Tests a load that is killed at any durable write. The store stays intact, and the next load
-completes it.
-"""
+"""Tests a load killed at any durable write. The store stays intact, and the next load completes it."""
 
 from __future__ import annotations
 

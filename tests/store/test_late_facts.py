@@ -1,6 +1,4 @@
-"""Tests a log that is split into two files. In any order, the two files give the same rows as the
-whole log.
-"""
+"""Tests a log that is split into two files. In any order, both files give the same rows as the whole log."""
 
 # ruff: noqa: S608 - the queries are made of our own table and column names
 

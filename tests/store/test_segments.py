@@ -223,9 +223,7 @@ def test_a_segment_that_loses_rows_gets_another_name(logs: Path, store: Path) ->
 
 
 def continued(name: str, other: str) -> str:
-    """Return a session that begins with a copy of another session, with the same ids, as in resumed
-    sessions.
-    """
+    """Return a session that begins with a copy of another session with the same ids, as if resumed."""
     return claude_code_session(name).replace(f'"sessionId": "{name}"', f'"sessionId": "{other}"')
 
 

@@ -1,6 +1,4 @@
-"""Tests agent runs that have the same session id. Different calls and turns all count, but copies
-count once.
-"""
+"""Tests agent runs with the same session id. Different calls and turns all count, but copies count once."""
 
 from __future__ import annotations
 

@@ -134,9 +134,7 @@ class Chain:
 
 
 def rows(tables: dict[str, list[str]], frozen: bool) -> dict[str, list[str]]:
-    """Return the rows of all days from FROZEN on. If `frozen` is True, return the rows of earlier days
-    instead.
-    """
+    """Return the rows of all days from FROZEN on, or of the earlier days if `frozen` is True."""
     days = [repr(date(2026, 11, day)) for day in range(1, FROZEN.day)]
     return {
         table: [row for row in entries if any(day in row for day in days) is frozen]

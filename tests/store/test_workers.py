@@ -80,9 +80,7 @@ def test_the_tables_are_the_same_whoever_reads(logs: Path, tmp_path: Path) -> No
 
 
 def both(named: Sequence[Path], tmp_path: Path, **options: Any) -> tuple[LoadReport, LoadReport]:
-    """Load with one process into one store, and with two workers into another. Assert that the stores are
-    equal.
-    """
+    """Load with one process into one store, and with two workers into another. Assert equal stores."""
     serial, two = (load(named, tmp_path / str(workers), workers=workers, **options) for workers in (1, 2))
     assert in_order(tmp_path / "1") == in_order(tmp_path / "2")
     assert replace(serial, seconds=0) == replace(two, seconds=0)

@@ -47,9 +47,7 @@ CATALOG = ToolCatalog.load(TOOLS)
 
 
 def make_turn(calls: Sequence[Sequence[str]] = (), answer: str = "Done.", **metadata: Any) -> Turn:
-    """Return a turn with one call per step, and the answer. Each call is parsed and executed as in the
-    gateway.
-    """
+    """Return a turn with one call per step, and the answer. Calls run as in the gateway."""
     answers = [RecordedAnswer(tool["name"], "ok") for tool in TOOLS]
     executor = Executor(Toolbox(recorded_tools(CATALOG, answers)))
     steps = []

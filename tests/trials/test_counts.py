@@ -1,6 +1,4 @@
-"""Tests the counts in the records of a trial run. For any model, a load of the session logs gives the same
-counts.
-"""
+"""Tests the counts in a trial run's records. For any model, a load of the session logs gives the same."""
 
 from __future__ import annotations
 

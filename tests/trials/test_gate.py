@@ -1,6 +1,4 @@
-"""Tests the gate of a trial run. A variant is "not worse" or "worse" by a margin, or there is not enough
-data.
-"""
+"""Tests a trial run's gate. A variant is "not worse" or "worse" by a margin, or there is not enough data."""
 
 from __future__ import annotations
 

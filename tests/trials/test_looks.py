@@ -1,6 +1,4 @@
-"""Tests interim analyses against an independent calculation: which variants are decided, and the
-error rates.
-"""
+"""Tests interim analyses against an independent calculation: which variants are decided, and error rates."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Tests that the known failure rate of a model that retries comes out in the report, gate, page and
-dashboard.
-"""
+"""Tests that the known failure rate of a retrying model comes out in the report, gate, page and dashboard."""
 
 from __future__ import annotations
 

@@ -265,7 +265,7 @@ def test_a_second_run_of_a_folder_is_refused_with_who_holds_it(tmp_path: Path) -
 def test_progress_tells_cost_and_time_left(tmp_path: Path) -> None:
     reports: list[Any] = []
     end = go(make_plan(tmp_path), make_tasks(5), tmp_path / "r.1", on_progress=reports.append)
-    shown = [progress for progress in reports if progress.told is None]
+    shown = [progress for progress in reports if progress.message is None]
     assert [progress.trials for progress in shown] == list(range(1, 11))
     assert {progress.planned_trials for progress in shown} == {10}
     assert shown[-1].seconds_left == 0

@@ -1,6 +1,4 @@
-"""Tests that no API key is in the folder of a trial run, even if a server, a tool or a model
-repeats the key.
-"""
+"""Tests that no API key is in the folder of a trial run, even if a server, tool or model repeats the key."""
 
 from __future__ import annotations
 

@@ -89,10 +89,8 @@ def _choose(count: int, random: Random) -> tuple[str, ...]:
 
 
 def mutate(tool: Tool, arguments: dict[str, Any], kinds: tuple[str, ...], random: Random) -> Mutant | None:
-    """Return the tool call with these defects, or None if a defect is impossible or the defects change
-    nothing.
-    """
-    draft = Draft.of(arguments, random)
+    """Return the tool call with these defects, or None if a defect is impossible or nothing changes."""
+    draft = Draft.make(arguments, random)
     whole = draft.written()
     try:
         for defects in _ORDER:

@@ -57,7 +57,7 @@ def _calls() -> list[tuple[Tool, dict[str, Any]]]:
 
 def lose(tool: Tool, arguments: dict[str, Any], random: Random) -> tuple[str, Mutant] | None:
     """Delete a random piece at a random boundary. Return None if the result is still valid JSON."""
-    draft = Draft.of(arguments, random)
+    draft = Draft.make(arguments, random)
     text = draft.written()
     after = random.choice((Kind.COMMA, Kind.COLON))
     boundaries = list(_boundaries(draft.tokens, after))
@@ -121,9 +121,7 @@ class _Loss:
     unknown: bool = False
     """True when the original value of a parameter can no longer be known."""
     untold: bool = False
-    """True when the remaining characters are ambiguous: a literal's end, or a blank or sign outside of
-    quotes.
-    """
+    """True if the remaining characters are ambiguous: a literal's end, or a blank or sign outside quotes."""
 
     def __post_init__(self) -> None:
         for index, token in enumerate(self.tokens):
@@ -187,9 +185,7 @@ class _Loss:
         return bool(between.strip()) or '"' in sides
 
     def _clear(self) -> bool:
-        """Return True when the ends of both strings at the boundary can be found without the declared
-        names.
-        """
+        """Return True if the ends of both strings at the boundary can be found without declared names."""
         return self._ends_known() and not (self._lost_end() and LONG.search(str(self._side(0))))
 
     def _ends_known(self) -> bool:

@@ -1,6 +1,4 @@
-"""A tool call's arguments as JSON tokens. Defects change the tokens one by one and record the right
-answer.
-"""
+"""A tool call's arguments as JSON tokens. Defects change single tokens and record the right answer."""
 
 from __future__ import annotations
 
@@ -76,7 +74,7 @@ class Draft:
     closed_at_end: Any = None
 
     @classmethod
-    def of(cls, arguments: dict[str, Any], random: Random) -> Draft:
+    def make(cls, arguments: dict[str, Any], random: Random) -> Draft:
         layout = random.choice(LAYOUTS)
         return cls(arguments, random, list(_tokens(arguments, layout)))
 
@@ -117,7 +115,7 @@ class Draft:
         raise ImpossibleError
 
     def doubt(self, member: str | None = None) -> None:
-        """Mark the answer as uncertain. The parameter `member` may have any value."""
+        """Mark the right answer as uncertain. Accept any value of the parameter `member`."""
         self.certain = self.certain_if_defined = False
         if member is not None:
             self.loose.add(member)

@@ -60,9 +60,7 @@ class JudgedRanking:
 def read_ranked_slices(
     ask: Ask, rate: RateDefinition, by: str, chosen: Mapping[str, Any]
 ) -> dict[str, list[Slice]]:
-    """Return the slices of each value of the dimension `by`, for `rate` and for the other rates of the
-    ranking.
-    """
+    """Return the slices of each value of the dimension `by`, for `rate` and the ranking's other rates."""
     ranked = (rate.name, *LEADING)
     names = tuple(dict.fromkeys([*ranked, *(each for name in ranked for each in rates_to_compare(name))]))
     several: dict[str, list[Slice]] = {name: [] for name in names}

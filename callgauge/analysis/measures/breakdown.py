@@ -140,9 +140,7 @@ class Breakdown:
         )
 
     def list_differing(self) -> list[str]:
-        """Return the dimensions that have a stratum with a difference unlike the difference of the other
-        strata.
-        """
+        """Return the dimensions with a stratum whose difference is unlike that of the other strata."""
         return [name for name, strata in self.strata.items() if any(each.is_unlike_others for each in strata)]
 
     def find_helped(self, smallest: float = SMALLEST) -> tuple[str, Sequence[StratumComparison]] | None:

@@ -240,9 +240,7 @@ class TrialRun:
 
     @property
     def stopped_at(self) -> ArmDecision | None:
-        """The interim analysis that ended the trial run before all tasks were done, or None for a complete
-        run.
-        """
+        """The interim analysis that ended the trial run before all tasks, or None for a complete run."""
         last = max(self.decisions.values(), key=lambda decision: decision.look, default=None)
         return last if last and self.is_decided and last.look < len(self.look_at) else None
 
@@ -396,9 +394,7 @@ class RunResults:
         )
 
     def pair(self, arm: str, measure: TrialMeasure) -> PairedTasks:
-        """Return the paired differences of a variant and the reference over the tasks that both variants
-        tried.
-        """
+        """Return the paired differences of a variant and the reference over the tasks that both tried."""
         return pair_tasks(self.counts(measure), measure, arm, self.run.reference, self.run.groups)
 
     def bound_missing(self, arm: str) -> tuple[float, float] | None:
@@ -414,9 +410,7 @@ class RunResults:
         return compare_unplanned(measure, self.pair(arm, measure))
 
     def tasks_to_go(self, arm: str) -> int | None:
-        """Return how many more tasks a verdict on the primary measure needs, if the difference does not
-        change.
-        """
+        """Return how many more tasks a verdict on the primary measure needs, if the difference stays."""
         return tasks_more(self.run, self.pair(arm, self.run.primary))
 
     def compare_factors(self) -> tuple[FactorComparison, ...]:

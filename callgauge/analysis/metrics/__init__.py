@@ -94,9 +94,7 @@ class Metric:
 
     @property
     def sql_of_days(self) -> tuple[str, tuple[str, ...]]:
-        """The section of the SQL that counts each day (`clauses/days.sql`), and the key columns of
-        its rows.
-        """
+        """The section of the SQL that counts each day (`clauses/days.sql`), and its key columns."""
         before, _, after = self.sql.partition(_SUMS_OF_DAYS)
         keys = after.partition(", sum(k)")[0].strip().removeprefix("SELECT ")
         tables = before + _SUMS_OF_DAYS + after.partition(_SUMS_OF_GROUPS)[0].rstrip().rstrip(",")

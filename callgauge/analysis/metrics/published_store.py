@@ -53,9 +53,7 @@ class NothingLoadedError(UnshownStoreError):
 
 
 def published_generation(folder: str | None) -> Path:
-    """Return the published store file, whose name is in the file `CURRENT` of the folder. Raises
-    UnshownStoreError.
-    """
+    """Return the published store file, whose name is in the folder's `CURRENT`. Raises UnshownStoreError."""
     if not folder:
         raise NothingLoadedError("No store is named.", *_load_into("DIR"))
     try:

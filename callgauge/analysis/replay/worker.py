@@ -54,10 +54,10 @@ def main() -> None:
     threading.Thread(target=_watch_server, daemon=True).start()
     folder = Path(request["folder"])
     try:
-        told: dict[str, Any] = {"summary": _replay(request, folder).summary().to_json()}
+        answer: dict[str, Any] = {"summary": _replay(request, folder).summary().to_json()}
     except (MetricError, ScenarioError, UnshownStoreError) as refused:
-        told = {"refused": str(refused)}
-    _write(folder / SUMMARY, told)
+        answer = {"refused": str(refused)}
+    _write(folder / SUMMARY, answer)
     os._exit(0)  # a thread still waits for standard input, so a normal exit would hang
 
 
@@ -83,7 +83,7 @@ def _replay(request: Mapping[str, Any], folder: Path) -> ReplayTally:
             for name, value in request["given"].items()
         }
         given |= {"every": request["every"], "stored": scenario.before == STORED}
-        tally, told = ReplayTally(), 0.0
+        tally, written_at = ReplayTally(), 0.0
         with TemporaryDirectory(dir=folder) as aside:
             listing = _ChangedCalls(Path(aside))
             for rows in read_batches(connection, "replayed_calls", given, _BATCH):
@@ -91,8 +91,8 @@ def _replay(request: Mapping[str, Any], folder: Path) -> ReplayTally:
                     one = replay.replay_call(StoredCall(*row))
                     tally.take(one)
                     listing.add(one)
-                if time.monotonic() - told >= _TELL:
-                    told = time.monotonic()
+                if time.monotonic() - written_at >= _TELL:
+                    written_at = time.monotonic()
                     _write(folder / PROGRESS, {"calls": tally.calls})
             listing.write_sorted(folder / CHANGED)
     return tally
@@ -136,9 +136,9 @@ class _ChangedCalls:
                 changed.write(line)
 
 
-def _write(path: Path, told: Mapping[str, Any]) -> None:
+def _write(path: Path, document: Mapping[str, Any]) -> None:
     aside = path.with_suffix(".new")
-    aside.write_text(json.dumps(told), encoding="utf-8")
+    aside.write_text(json.dumps(document), encoding="utf-8")
     aside.replace(path)
 
 

@@ -116,9 +116,7 @@ def find_definitions(ask: Ask) -> Callable[[str], ToolDefinition | None]:
 
 
 def read_turns(ask: Ask, metric: str, rows: Sequence[Row]) -> dict[str, list[Row]]:
-    """Return the rows of a metric about turns, by turn, but only for turns that are short enough
-    for a case.
-    """
+    """Return the rows of a metric about turns, by turn, but only for turns short enough for a case."""
     short = sorted({row["turn_id"] for row in rows if row["earlier"] <= MOST_EARLIER})
     turns: dict[str, list[Row]] = {}
     for step in ask(metric, {"turns": short}) if short else ():

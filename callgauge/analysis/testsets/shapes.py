@@ -50,9 +50,7 @@ _VALIDATED = {
     "pattern", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "propertyNames",
     "allOf", "anyOf", "oneOf", "not", "$ref", "$defs", "definitions",
 }  # fmt: skip
-"""The keywords that promptfoo's validator (Ajv, draft 7) knows. The validator rejects a schema with other
-keywords.
-"""
+"""The keywords that promptfoo's validator (Ajv, draft 7) knows. Ajv rejects a schema with other keywords."""
 _VALID_FOR_AJV = {
     "duplicate_key", "repeated_member", "lone_surrogate", "number_coerced_to_integer", "pattern_not_checked",
     "pattern_mismatch", "format_mismatch", "uri_not_absolute", "unsupported_uri_literal",
@@ -321,9 +319,7 @@ def _check_tools(tools: list[Line], case: TestsetCase) -> None:
 
 
 def _check_messages(messages: list[Message], case: TestsetCase) -> None:
-    """Raise NotExportedError unless the line contains all messages of the case, and each call has
-    its result.
-    """
+    """Raise NotExportedError unless the line has all messages of the case, and each call has its result."""
     waiting: list[str] = []
     for message in messages:
         if message["role"] == "tool":

@@ -1,6 +1,4 @@
-"""Writes the files of a trial run from stored tool calls: tasks, prompts, definitions, and a
-complete plan.
-"""
+"""Writes the files of a trial run from stored tool calls: tasks, prompts, definitions and a whole plan."""
 
 from __future__ import annotations
 
@@ -126,10 +124,10 @@ def make_package(
     tasks_path: str = TASKS,
     expects_corrected: bool = False,
 ) -> TrialPackage:
-    """Return the tasks with a plan that uses their original model, prompt and definitions.
+    """Return the tasks with a plan. The plan uses the original models, prompts and definitions of the tasks.
 
-    If the lint has edits for a failed tool, a second variant uses the edited definitions. `tasks_path` is the
-    path of the task file relative to the plan.
+    If the lint proposes edits for a tool whose calls failed, the plan also has a second variant. This variant
+    uses the edited definitions. `tasks_path` is the path of the task file relative to the plan.
     """
     package = TrialPackage(left_out=Counter(left_out))
     common = _find_common_definitions(tasks)

@@ -206,9 +206,7 @@ def _count_columns(text: str) -> int:
 
 
 def find_hits(text: str, searched: str) -> list[tuple[int, int]]:
-    """Return the half-open spans of `text` that contain `searched`, case-insensitively and without
-    overlap.
-    """
+    """Return the half-open spans of `text` that match `searched`, case-insensitively, without overlap."""
     if not searched:
         return []
     lowered = [char.lower() for char in text]

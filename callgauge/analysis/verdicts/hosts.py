@@ -54,9 +54,7 @@ def _find_own_p(row: SliceComparison) -> float:
 
 
 def _differs_alone(row: SliceComparison, smallest: float) -> bool:
-    """Return True when the Compare page, which does not correct p-values for other hosts, shows a
-    difference.
-    """
+    """Return True if the page Compare, which corrects no p-values for other hosts, shows a difference."""
     difference = row.difference
     return (
         row.standing(smallest) is Standing.UNDECIDED

@@ -19,7 +19,7 @@ from callgauge.analysis.verdicts.sentences import RULE, UNDATED, describe_reach,
 from callgauge.stats.standardisation import COMPARABLE
 
 _NAMED = 3  # maximum number of slices in a sentence
-_FEW = 5  # if a group has at most this many slices, its most certain pair is named
+_FEW = 5  # if the best group has more slices than this, no sentence compares two of them
 _BUTS = 2  # maximum number of sentences on the price of a leading slice
 _AS_ASKED = ComparisonBasis(None)
 Names = Mapping[str, str]
@@ -158,9 +158,10 @@ def _write_group(table: RankedTable, names: Names, noun: str) -> str:
 
 
 def _write_inside(table: RankedTable, names: Names) -> str:
-    """Name a pair of the best slices that differs if p-values are not corrected for other pairs.
+    """Return a sentence on two of the best slices that differ if p-values are not corrected for other pairs.
 
-    Return "" if many slices may be the best.
+    If several pairs differ, the sentence names the pair with the smallest p-value. Return "" if no pair
+    differs, or if more than `_FEW` slices may be the best.
     """
     best = table.best if len(table.best) <= _FEW else ()
     alone = [

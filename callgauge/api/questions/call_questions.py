@@ -180,9 +180,7 @@ def _read_cursor(text: str | None, store: StoreAccess) -> int:
 
 
 def ask_call(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
-    """Return one tool call: raw arguments, outcome, diagnostics with positions, and the neighbouring
-    calls.
-    """
+    """Return one tool call: raw arguments, outcome, diagnostics with positions, and neighbouring calls."""
     ask = store.reader.ask
     call = first_row(ask("call", call=parameters["call"]))
     if call is None:

@@ -38,9 +38,7 @@ _LISTS = (
 
 @cache
 def metric_parameters(name: str) -> tuple[Parameter, ...]:
-    """Return the parameters of a metric by name. All parameters are optional. A missing filter selects all
-    values.
-    """
+    """Return the parameters of a metric by name. All are optional. A missing filter selects all values."""
     metric = metrics()[name]
     return tuple(
         Parameter(name, _find_kind(metric, name), f"${name} of the metric; all without it.", longest=100_000)

@@ -119,9 +119,7 @@ def _to_plain(value: Any) -> Any:
 
 
 def read_parameters(declared: Sequence[Parameter], query: Given) -> dict[str, Any]:
-    """Return the value of each declared parameter. A missing value becomes the default. Raises
-    ProblemError.
-    """
+    """Return the value of each declared parameter, or its default. Raises ProblemError."""
     by_name = {parameter.name: parameter for parameter in declared}
     for name in query:
         if name not in by_name:

@@ -340,9 +340,7 @@ def _list_strata(breakdown: Breakdown, chosen: ChosenFilters, smallest: float) -
 def _compare_all(
     a: CompareSide, b: CompareSide, chosen: SliceComparison | None, smallest: float
 ) -> list[Row]:
-    """Return every rate of the two sides with the difference and the verdict, corrected for multiple
-    tests.
-    """
+    """Return every rate of the two sides with difference and verdict, corrected for multiple tests."""
     both = [name for name in RATES if name in a.rates and name in b.rates]
     compared = compare_pairs([(b.rates[name], a.rates[name]) for name in both], family="rates")
     by_rate = dict(zip(both, compared, strict=True))

@@ -75,9 +75,7 @@ class ChosenFilters:
         }
 
     def describe_nothing(self) -> str:
-        """Return the answer when no call matches. The answer mentions chosen days that are after the newest
-        data.
-        """
+        """Return the answer when no call matches. The answer mentions chosen days after the newest data."""
         is_after = self.first is not None and self.newest is not None and self.first > self.newest
         newest = f" The newest data is of {self.newest}, before these days." if is_after else ""
         return f"Nothing was counted with these filters.{newest}"
@@ -102,9 +100,7 @@ def choose_filters(ask: Ask, parameters: Mapping[str, Any], today: date | None =
 def choose_days(
     parameters: Mapping[str, Any], newest: date | None, today: date, usual: str = PRESETS[0]
 ) -> tuple[date | None, date | None]:
-    """Return the first and last day for `days`, or for `since` and `until`. None in the result means no
-    limit.
-    """
+    """Return the first and last day for `days`, or for `since` and `until`. None means no limit."""
     text, since, until = (parameters.get(name) for name in ("days", "since", "until"))
     if newest is None and not (text or since or until):
         return None, None  # No call has a day, so a range of days would exclude all calls.

@@ -103,7 +103,7 @@ def report(
 def _print_deliveries(result: NightlyReport) -> None:
     render.print_message(f"written to {result.file}")
     for delivery in result.deliveries:
-        reason = f", {delivery.told}" if delivery.told else ""
+        reason = f", {delivery.reason}" if delivery.reason else ""
         render.print_message(f"{delivery.channel}: {delivery.result}{reason}")
     if not result.deliveries:
         why = "nothing changed" if result.report.is_quiet else "the configuration has no channel"

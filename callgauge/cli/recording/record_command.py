@@ -108,9 +108,7 @@ def _record_command(
     most_body: int,
     load_into: Path | None,
 ) -> int:
-    """Run a command and record its requests. Return the command's exit code, or the exit code of a failed
-    load.
-    """
+    """Run a command and record its requests. Return its exit code, or the exit code of a failed load."""
     from callgauge.cli.recording.recorded_command import (
         check_command,
         load_recorded,

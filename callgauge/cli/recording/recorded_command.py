@@ -42,9 +42,7 @@ def serve_in_thread(run: Callable[[], None], stop: Callable[[], None]) -> Iterat
 
 
 def run_command(command: Sequence[str], variables: Mapping[str, str]) -> int:
-    """Run a command with these environment variables. Return the command's exit code, or 128 plus its
-    signal.
-    """
+    """Run a command with these environment variables. Return its exit code, or 128 plus its signal."""
     passed_on = _PassedSignals()
     with handle_signals(_PASSED_ON, passed_on):
         try:

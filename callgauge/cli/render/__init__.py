@@ -176,9 +176,7 @@ def lint_text(results: LintResults) -> str:
 
 
 def definition_findings_text(findings: Sequence[DefinitionFinding]) -> str:
-    """Return the linter's diagnostics with suggestions as text, and the number of diagnostics of each
-    severity.
-    """
+    """Return the linter's diagnostics with suggestions as text, and their number by severity."""
     lines = []
     for finding in findings:
         lines.append(f"{finding.severity}: {finding.code}")

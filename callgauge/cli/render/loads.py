@@ -1,6 +1,4 @@
-"""Format the progress and the report of a load, unreadable lines, the forecast of a dry run, and found
-agents.
-"""
+"""Format the progress and report of a load, unreadable lines, the forecast of a dry run, and found agents."""
 
 from __future__ import annotations
 
@@ -213,9 +211,7 @@ def _list_unreadable(files: Sequence[RejectedFile], word: str, more: str) -> Ite
 
 
 def outlook_text(outlook: LoadForecast) -> str:
-    """Return the forecast of a dry run: a line for each action and format, then the files that cannot be
-    read.
-    """
+    """Return the forecast of a dry run: a line for each action and format, then the unreadable files."""
     kinds = [(share.would, share.form or "", share) for share in outlook.shares]
     width = max((len(form) for _, form, _ in kinds), default=0)
     lines = [

@@ -189,8 +189,10 @@ def show_run(stream: TextIO | None = None) -> Iterator[Callable[[RunProgress], N
 
     def tell(now: RunProgress) -> None:
         nonlocal shown_at
-        if now.told is not None:
-            print(f"{_CLEAR if is_terminal else ''}{escape_for_terminal(now.told)}", file=stream, flush=True)
+        if now.message is not None:
+            print(
+                f"{_CLEAR if is_terminal else ''}{escape_for_terminal(now.message)}", file=stream, flush=True
+            )
         elif is_terminal:
             print(f"{_CLEAR}{run_figures(now)}", end="", file=stream, flush=True)
         elif time.monotonic() - shown_at >= _EVERY:

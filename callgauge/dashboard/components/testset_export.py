@@ -30,7 +30,7 @@ class _Prepared(NamedTuple):
     """A file to download, with sentences about its content and about skipped calls."""
 
     choice: tuple[str, bool]
-    told: Sequence[str]
+    sentences: Sequence[str]
     name: str
     data: bytes
     kind: str
@@ -115,7 +115,7 @@ def _describe_left_out(left_out: Counter[str]) -> list[str]:
 
 
 def _draw_prepared(key: str, made: _Prepared) -> None:
-    for sentence in made.told:
+    for sentence in made.sentences:
         st.text(sentence)
     if made.data:
         st.download_button(

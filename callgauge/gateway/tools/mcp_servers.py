@@ -149,9 +149,7 @@ class _McpTool:
 
 
 class _Connection:
-    """The connection to one server. `declared` holds the server's tools, and `name` the prefix of their
-    names.
-    """
+    """The connection to a server. `declared` are the server's tools, `name` is the prefix of their names."""
 
     def __init__(self, server: McpServer) -> None:
         self.server = server

@@ -35,9 +35,7 @@ class SourceState:
     problem: str
 
     def count_silent_days(self, now: datetime) -> float:
-        """Return the days since the newest data. If there is no data, return the days since the first
-        load.
-        """
+        """Return the days since the newest data, or since the first load if there is no data."""
         return (now - (self.newest or self.first_seen)).total_seconds() / 86_400
 
     @property

@@ -31,7 +31,7 @@ from callgauge.analysis.verdicts.alerts import (
 )
 from callgauge.memory.alert_rules import AlertRule
 from callgauge.memory.nights.source_states import make_silence_key
-from callgauge.memory.reports import ToldReport
+from callgauge.memory.reports import PastReport
 from callgauge.memory.signature_states import SignatureState
 from callgauge.prices import PriceList
 from callgauge.report.content.morning_report import (
@@ -88,7 +88,7 @@ class TeamContext:
     rules: tuple[AlertRule, ...] = ()
     states: Mapping[str, SignatureState] = field(default_factory=dict)
     prices: PriceList = field(default_factory=lambda: PriceList(()))
-    last: ToldReport | None = None
+    last: PastReport | None = None
     overdue: tuple[SilentSource, ...] = ()
     unloaded: tuple[tuple[str, str], ...] = ()
 
@@ -147,7 +147,7 @@ def make_report(
         data=data,
         is_known=is_known,
         is_quiet=not is_news and (is_known or _TOO_FEW in known_keys),
-        told=keys if is_known else keys | {_TOO_FEW},
+        keys=keys if is_known else keys | {_TOO_FEW},
         made_at=datetime.now(UTC).replace(microsecond=0),
         address=address,
     )

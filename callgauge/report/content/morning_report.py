@@ -88,7 +88,7 @@ class MorningReport:
     `open_further` counts the open alerts left out. `retries` says what retries cost. `ranking` names the
     model with the fewest parse errors over four weeks. `is_known` is True when there is enough data to tell a
     change from chance. `is_quiet` is True when nothing got worse or better, or when an earlier report already
-    said that there is too little data. `told` holds the keys of all items of the report.
+    said that there is too little data. `keys` are the keys of all items of the report.
     """
 
     store: str
@@ -109,7 +109,7 @@ class MorningReport:
     data: str
     is_known: bool
     is_quiet: bool
-    told: frozenset[str]
+    keys: frozenset[str]
     made_at: datetime
     address: str | None = None
 
@@ -133,7 +133,7 @@ class MorningReport:
         Links are full URLs when the dashboard's address is configured.
         """
         data: dict[str, Any] = _to_plain(asdict(self))
-        del data["told"]
+        del data["keys"]
         for each in (*data["sentences"], *data["still_open"], *data["rates"]):
             each["link"] = self.find_address(each["link"])
         return {

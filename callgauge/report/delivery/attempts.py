@@ -52,11 +52,11 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResult:
-    """The result of sending to one channel. `told` gives the reason in words."""
+    """The result of sending to one channel. `reason` explains the result in words."""
 
     channel: str
     result: Result
-    told: str
+    reason: str
 
     @property
     def is_known_to_be_there(self) -> bool:
@@ -73,7 +73,7 @@ def deliver(
     delivery, is_ours = records.claim(report, channel.name)
     if not is_ours:
         words: dict[str, Result] = {"sent": "sent before", "unknown": "unknown"}
-        reason = delivery.told if delivery.state in words else "another process is sending it"
+        reason = delivery.reason if delivery.state in words else "another process is sending it"
         return DeliveryResult(channel.name, words.get(delivery.state, "sent by another"), reason)
     for number in range(len(_WAITS) + 1):
         records.note(delivery, "sending")

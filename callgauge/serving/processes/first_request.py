@@ -22,9 +22,7 @@ _PAUSE = 0.02  # seconds between two reads; a slow client must not keep this pro
 
 @dataclass(frozen=True, slots=True)
 class FirstRequest:
-    """The fields of a request that the front process needs. `size` is the length of the request's header in
-    bytes.
-    """
+    """The fields of a request that the front process needs. `size` is the header's length in bytes."""
 
     method: str
     path: str
@@ -43,9 +41,7 @@ def is_for_first(path: str) -> bool:
 
 
 def read_worker(cookies: str) -> int | None:
-    """Return the number of the worker in a Cookie header. Return None if the header contains no such
-    number.
-    """
+    """Return the number of the worker in a Cookie header. Return None if the header has no such number."""
     match = _COOKIE.search(cookies)
     return int(match[1]) if match else None
 

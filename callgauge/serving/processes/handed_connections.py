@@ -27,9 +27,7 @@ class WorkerPlace(NamedTuple):
 
 
 def worker_place() -> WorkerPlace | None:
-    """Return the WorkerPlace of this process. Return None if this process is not a worker of a front
-    process.
-    """
+    """Return the WorkerPlace of this process. Return None if it is not a worker of a front process."""
     place = os.environ.get(WORKER_VARIABLE)
     return WorkerPlace(*map(int, place.split())) if place else None
 

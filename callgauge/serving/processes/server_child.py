@@ -35,9 +35,7 @@ _STOP_PATIENCE = 10.0  # seconds; a server needs at most 5 to stop
 
 
 class ServerEndedError(Exception):
-    """Raised when the server process has ended. `code` is the return code of the process, as in
-    `subprocess`.
-    """
+    """Raised when the server process has ended. `code` is its return code, as in `subprocess`."""
 
     def __init__(self, code: int) -> None:
         super().__init__(f"the server has ended with {code}")

@@ -51,9 +51,7 @@ class _Pending:
 
 
 class OidcProvider:
-    """An OpenID provider. `issuer` is the provider's address. The configuration is published below this
-    address.
-    """
+    """An OpenID provider. `issuer` is its address. The configuration is published below this address."""
 
     def __init__(
         self,

@@ -131,9 +131,7 @@ class SignInRoutes:
         fields: Mapping[str, str] | None = None,
         status: int = 200,
     ) -> Response:
-        """Return the page that asks for name and password. `fields` contains the values of a rejected
-        form.
-        """
+        """Return the page that asks for name and password. `fields` are the values of a rejected form."""
         fields = fields or request.query_params
         then, name = tidy_next(fields.get("next")), fields.get("name", "")[:LONGEST_NAME] if problem else ""
         return self._make_form_page(
@@ -342,9 +340,7 @@ class SignInRoutes:
         answer.set_cookie(name, value, seconds, path=path, secure=secure, httponly=True, samesite="lax")
 
     def _own_address(self, request: Request) -> str:
-        """Return the scheme and host that browsers use for this server. The guard has already checked the
-        host.
-        """
+        """Return the scheme and host that browsers use for this server. The guard has checked the host."""
         address = self._settings.address
         return address.rstrip("/") if address else f"{request.url.scheme}://{request.url.netloc}"
 

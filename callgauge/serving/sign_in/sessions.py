@@ -17,7 +17,7 @@ from typing import Any
 from itsdangerous import BadData, URLSafeTimedSerializer
 
 from callgauge.serving.sign_in.admission import Identity
-from ingest.safe_files import flush_to_disk, lock_file
+from ingest.safe_files import lock_file, replace_private
 
 COOKIE = "callgauge_session"
 KEY_FILE = "sign_in.key"
@@ -126,9 +126,7 @@ class Sessions:
         return self._signer.sign("session", content)
 
     def read(self, text: str) -> SignInSession | None:
-        """Return the session in a cookie. Return None if the signature is invalid or the session has
-        ended.
-        """
+        """Return the session in a cookie, or None if the signature is invalid or the session has ended."""
         content = self._signer.read("session", text, self._seconds)
         if not isinstance(content, Mapping):
             return None
@@ -150,9 +148,7 @@ class Sessions:
         return session.id not in self._ended and session.until > self._clock()
 
     def end(self, session: SignInSession) -> None:
-        """End a session, so that copies of the session's cookie stop working, too. Raises
-        SignOutNotSavedError.
-        """
+        """End a session, so that copies of its cookie stop working, too. Raises SignOutNotSavedError."""
         self._ended = _drop_expired({**self._ended, session.id: session.until}, self._clock())
         try:
             self._save()
@@ -178,20 +174,9 @@ class Sessions:
                 raise TimeoutError(f"{owner} has locked {self._path}")
             time.sleep(0.01)
 
-        new = self._path.with_suffix(".new")
         with self._saving, lock_file(self._path.with_name(_LOCK), wait, lambda _folder: nullcontext()):
             ended = _drop_expired(read_ended(self._path.parent) | self._ended, self._clock())
-            try:
-                descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-                with os.fdopen(descriptor, "w", encoding="ascii") as out:
-                    json.dump(ended, out)
-                    out.flush()
-                    os.fsync(out.fileno())
-                new.replace(self._path)
-            finally:
-                with suppress(OSError):
-                    new.unlink(missing_ok=True)
-            flush_to_disk(self._path.parent)
+            replace_private(self._path, json.dumps(ended).encode("ascii"))
 
 
 def _drop_expired(ended: dict[str, float], now: float) -> dict[str, float]:

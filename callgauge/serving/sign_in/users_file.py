@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import secrets
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from callgauge.serving.identity import Role
-from ingest.safe_files import lock_file
+from ingest.safe_files import lock_file, replace_private
 
 FILE = "users.json"
 SHORTEST_PASSWORD = 12
@@ -87,9 +86,7 @@ class UsersFile:
         return next((user for user in self._load().users if user.name == wanted), None)
 
     def put(self, name: str, role: Role, password: str | None) -> None:
-        """Add or change a user, and end the user's sessions. The password stays unchanged if `password` is
-        None.
-        """
+        """Add or change a user, and end the user's sessions. If `password` is None, the password stays."""
         tidy = tidy_name(name)
         hashed = None if password is None else _hasher().hash(password)
         with self._change() as (content, save):
@@ -202,17 +199,7 @@ class UsersFile:
             "users": [asdict(user) for user in sorted(content.users, key=lambda user: user.name)],
             "links": [asdict(link) for link in content.links],
         }
-        # mkstemp creates a file with mode 0600
-        descriptor, aside = tempfile.mkstemp(dir=self.path.parent, prefix=".users-")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-                json.dump(document, out, indent=1)
-                out.flush()
-                os.fsync(out.fileno())
-            Path(aside).replace(self.path)
-        except BaseException:
-            Path(aside).unlink(missing_ok=True)
-            raise
+        replace_private(self.path, json.dumps(document, indent=1).encode())
 
 
 def _find_link(content: _Listing, text: str) -> _Link | None:

@@ -35,7 +35,7 @@ SHORTEST = 2  # minimum number of days on each side of a change
 _OUTSIDE = 0.05  # the chance that the range does not contain the day of the change
 _RANGE_SHUFFLES = 199  # number of shuffles for each day whose critical value is simulated
 _ENOUGH_FOUND = 8  # with fewer detected changes in shuffled series, all series count
-_STEPS = (0, 2, 8, 32)  # distances in days, from the best day, at which critical values are simulated
+_STEPS = (0, 2, 8, 32)  # distances in days from the most likely day; critical values are simulated there
 # If days are correlated, this is the smallest simulated correlation of one day's deviation with the next
 # day's deviation.
 _MEMORY = 0.6

@@ -1,6 +1,4 @@
-"""Reads the variants of a plan: all combinations of the listed settings, or the variants that the plan
-names.
-"""
+"""Reads the variants of a plan: all combinations of the listed settings, or those that the plan names."""
 
 from __future__ import annotations
 

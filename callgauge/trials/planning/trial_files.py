@@ -16,9 +16,7 @@ from lenient import ToolCatalog
 
 
 def read_plan_and_tasks(path: str | Path, today: date | None = None) -> tuple[Plan, tuple[Task, ...]]:
-    """Return a plan and its tasks. Raises PlanError, which lists all mistakes and contradictions in the two
-    files.
-    """
+    """Return a plan and its tasks. Raises PlanError with all mistakes and contradictions in the two files."""
     plan = read_plan(path, today)
     try:
         numbered = read_numbered_tasks(plan.tasks_path, plan.tasks_format)
@@ -31,9 +29,7 @@ def read_plan_and_tasks(path: str | Path, today: date | None = None) -> tuple[Pl
 
 
 def offered_tools(task: Task, catalog: ToolCatalog) -> ToolCatalog:
-    """Return the tools that a task offers in a variant. The task's definitions override the variant's
-    definitions.
-    """
+    """Return the tools that a task offers in a variant. The task's definitions override the variant's."""
     both = catalog.overlay(ToolCatalog.load(list(task.definitions))) if task.definitions else catalog
     if task.tools is None:
         return both

@@ -71,9 +71,7 @@ def check_turn(
 
 
 def find_missing_function(named: str, folder: Path, *, seconds: float = CHECK_SECONDS) -> str | None:
-    """Return why `module:name` cannot be imported. Return None if the import works. `folder` is searched
-    first.
-    """
+    """Return why `module:name` cannot be imported, or None if the import works. Search `folder` first."""
     ok, why = _process_of(folder).ask("find", named, seconds=seconds)
     return None if ok else why
 
@@ -113,9 +111,7 @@ def _find_wrong_calls(expect: Expectation, calls: Sequence[CallResult]) -> Itera
 
 
 def _find_misfit(wanted: ExpectedCall, call: CallResult, expect: Expectation) -> str | None:
-    """Return how a tool call differs from the expected tool call, as a clause. Return None when
-    they match.
-    """
+    """Return how a tool call differs from the expected tool call, as a clause, or None if they match."""
     request = call.read.request
     if request.tool_name != wanted.tool:
         return f"{request.tool_name} is called"
@@ -200,9 +196,7 @@ def _end_processes() -> None:
 def _find_difference(
     sent: Mapping[str, Any], accepted: Mapping[str, Sequence[Any]], *, is_loose: bool
 ) -> str | None:
-    """Return the first difference between arguments and accepted values, as a clause. Return None if there is
-    none.
-    """
+    """Return the first difference between arguments and accepted values, as a clause, or None."""
     for name, values in accepted.items():
         value = sent.get(name)
         if value is None and (LEFT_OUT in values or None in values):

@@ -92,9 +92,7 @@ def price_of(turn: Turn, price: TokenPrice | None) -> float | None:
 
 
 def price_reply(tokens: Tokens, price: TokenPrice | None) -> float | None:
-    """Return the cost of one reply in USD. Return None when `price` is None or the reply has no token
-    counts.
-    """
+    """Return the cost of one reply in USD, or None if `price` is None or the reply has no token counts."""
     if price is None or tokens.read is None or tokens.written is None:
         return None
     return price.cost(tokens.read, tokens.written, tokens.cached or 0)

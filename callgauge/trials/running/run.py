@@ -78,7 +78,7 @@ _MOST_SILENT = 5  # After this many trials in a row without a reply, the variant
 class RunProgress:
     """The progress of a trial run.
 
-    `seconds_left` is None at the beginning. `told` is a message of one line.
+    `seconds_left` is None at the beginning. `message` has one line.
     """
 
     trials: int
@@ -88,7 +88,7 @@ class RunProgress:
     spent: Amount
     seconds: float
     seconds_left: float | None
-    told: str | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,9 +478,7 @@ class _RunUnderWay:
             save_probe(self.files, self.folder.probes, self.name, self.plan, name, probe, self.privacy)
 
     def _first_request(self, arm_name: str, task_id: str) -> Amount:
-        """Return the maximum tokens and cost of a trial's first request, estimated from the
-        request's size.
-        """
+        """Return the maximum tokens and cost of a trial's first request, estimated from its size."""
         arm, task = self._arms[arm_name], self._by_id[task_id]
         model, prompt = self.plan.models[arm.model], self.plan.prompts.get(arm.prompt or "")
         tools = [definition.to_anthropic() for definition in list_definitions(self.plan, arm, task)]

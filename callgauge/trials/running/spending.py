@@ -122,9 +122,7 @@ class Spending:
         self._write({"request": request, "spent": true._asdict()})
 
     def reached_cap(self, next_block: Iterable[Amount] = ()) -> str | None:
-        """Return a sentence about the limit that these trials would exceed. Return None if they exceed no
-        limit.
-        """
+        """Return a sentence about the limit that these trials would exceed, or None if they exceed none."""
         wanted = Amount()
         for trial in next_block:
             wanted = wanted.plus(trial)
@@ -152,9 +150,7 @@ class Spending:
 
 
 def read_spent(path: Path) -> Amount:
-    """Return the amount in the spending file. A request without a recorded end counts with the
-    maximum cost.
-    """
+    """Return the amount in the spending file. A request without a recorded end counts at maximum cost."""
     return _sum_spent(_read_lines(path))
 
 
@@ -215,9 +211,7 @@ class TrialMeter:
     _read: float = 0.0
 
     async def begin(self, request: ChatRequest, size: int) -> None:
-        """Wait until the endpoint's limits allow the request. Then reserve the maximum cost of the
-        request.
-        """
+        """Wait until the endpoint's limits allow the request. Then reserve the request's maximum cost."""
         self._size, self._read = size, self.rates.estimate_tokens(size)
         self.most_written = float(request.sampling.get("max_tokens", REPLY_TOKENS))
         await self.rates.take(self._read + self.most_written)

@@ -53,9 +53,7 @@ def session_path(folder: RunFolder, arm: str, task: str, repeat: int) -> Path:
 
 
 class ArmStoppedError(Exception):
-    """Raised when all trials of a variant would fail, because an API key, a model name or a URL is
-    invalid.
-    """
+    """Raised when all trials of a variant would fail, because an API key, model name or URL is invalid."""
 
 
 async def run_one(
@@ -140,9 +138,7 @@ def _own_prompt(task: Task) -> str:
 
 
 def _find_stop(trial: ArmTrial, turn: Turn) -> str | None:
-    """Return a sentence that says why every further trial of this variant would fail. Return None if they may
-    work.
-    """
+    """Return a sentence on why all further trials of this variant would fail, or None if they may work."""
     failure = turn.failure
     if failure is None:
         return None

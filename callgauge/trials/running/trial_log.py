@@ -21,7 +21,7 @@ from callgauge.trials.running.run_files import RunFiles
 
 TRIAL_END = "trial_end"
 """The event after `session_end`. A lost ledger line is restored from the outcome in its `meta`."""
-FULL_QUESTIONS = 5  # A full probe asks this many questions about the JSON fallback.
+FULL_QUESTIONS = 5  # A full probe tests the JSON fallback with this many questions to the model.
 
 
 class LogPrivacy(Protocol):

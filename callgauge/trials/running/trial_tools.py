@@ -41,9 +41,7 @@ class ToolSourceError(RunError):
 
 @asynccontextmanager
 async def open_tools(plan: Plan, arm: TrialArm, task: Task) -> AsyncIterator[Toolbox]:
-    """Open the tools of a task in a variant. They stay open during the `with` block. Raises
-    ToolSourceError.
-    """
+    """Open the tools of a task in a variant during the `with` block. Raises ToolSourceError."""
     definitions = list_definitions(plan, arm, task)
     by_kind: dict[str, list[ToolDefinition]] = {}
     for definition in definitions:

@@ -114,9 +114,7 @@ def judge_gate(
 
 
 def choose_exit_code(gates: Sequence[GateResult]) -> int:
-    """Return the exit code for several gates. The code is 5 if a gate fails, else 6 if a gate lacks data,
-    else 0.
-    """
+    """Return the exit code for several gates: 5 if a gate fails, else 6 if a gate lacks data, else 0."""
     return EXIT_CODES[choose_worst(gate.verdict for gate in gates)]
 
 

@@ -129,9 +129,7 @@ def markdown_report(report: Report) -> str:
 
 
 def detail_lines(report: Report) -> Iterator[str]:
-    """Yield the details below the table of results: costs, reasons for stopped variants, and shared
-    settings.
-    """
+    """Yield the details below the table of results: costs, reasons for stopped variants, shared settings."""
     for arm in report.arms:
         parts = [f"{arm.trials:,} trials", f"{arm.calls:,} calls"]
         parts += [f"{arm.missing:,} without a reply"] * bool(arm.missing)
@@ -161,9 +159,7 @@ def gate_lines(gate: GateResult, reference: str) -> Iterator[str]:
 
 
 def unplanned_note(report: Report) -> str | None:
-    """Return the sentence about measures that are not in the plan. Return None if all measures are in the
-    plan.
-    """
+    """Return the sentence about measures that are not in the plan, or None if the plan has all measures."""
     return _UNPLANNED.replace("\\", "") if _has_unplanned(report) else None
 
 

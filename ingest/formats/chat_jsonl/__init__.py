@@ -331,9 +331,7 @@ class _ChatTranscripts:
     def _take_offers(
         self, conversation: JoinedConversation, line: TranscriptLine, value: Mapping[str, Any]
     ) -> Iterator[Event]:
-        """Yield a line's tool definitions and system prompt, if they differ from the conversation's latest
-        ones.
-        """
+        """Yield a line's tool definitions and system prompt, if they are new in the conversation."""
         place = conversation.session.event_place()
         definitions = tuple(_read_definitions(value) or read_prompt_tools(line.prompt))
         if definitions:
@@ -500,9 +498,7 @@ def _count_tokens(usage: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _reply_facts(value: Mapping[str, Any], message: Message) -> dict[str, Any]:
-    """Return the token counts, latency and stop reason that the log stores with a reply, as `StepMade`
-    fields.
-    """
+    """Return the token counts, latency and stop reason of a reply in the log, as `StepMade` fields."""
     if not value:
         return {"stop_reason": message.finish, "answers": message.finish in _ANSWERS and not message.calls}
     inner = next(

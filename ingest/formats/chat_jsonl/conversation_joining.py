@@ -196,9 +196,7 @@ class ConversationJoiner:
     def _find_unnamed(
         self, line: TranscriptLine, marks: Sequence[MessageMark]
     ) -> tuple[JoinedConversation | None, RepeatedPart | None]:
-        """Return the conversation that a line without a conversation id repeats, and the part that is
-        repeated.
-        """
+        """Return the conversation that a line without a conversation id repeats, and the repeated part."""
         history, number, repeated = hash_parts(line.prompt or ""), 0, RepeatedPart(0, is_to_end=True)
         for count, mark in enumerate(marks[:-1], start=1):
             history = _extend_history(history, mark.digest)

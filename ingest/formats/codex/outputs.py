@@ -100,9 +100,7 @@ def read_event_status(payload: Mapping[str, Any]) -> bool | None:
 
 
 def parse_wall_time(content: str) -> float | None:
-    """Return the tool call's duration in milliseconds. Return None when the result does not state the
-    duration.
-    """
+    """Return the tool call's duration in milliseconds, or None if the result does not state the duration."""
     match = _WALL.search(_command_head(content)) or _OLD.search(content[-_HEAD:])
     return round(float(match.group(match.lastindex or 1)) * 1000, 3) if match else None
 
@@ -121,9 +119,7 @@ def _parse_exit_code(content: str) -> int | None:
 
 
 def _command_head(content: str) -> str:
-    """Return the lines that Codex wrote before the output of a command. Return '' for the result of another
-    tool.
-    """
+    """Return the lines that Codex wrote before a command's output. Return '' for results of other tools."""
     if not _FRAMED.match(content):
         return ""
     return content[:_HEAD].split("\nOutput:", 1)[0]

@@ -16,9 +16,7 @@ from ingest.formats.provider_messages.chat_messages import join_content
 
 
 def join_spoken(parts: Any) -> str | None:
-    """Join the texts of all parts except the model's thoughts with newlines. Return None when there is no
-    text.
-    """
+    """Join the texts of all parts except the model's thoughts with newlines. Return None without a text."""
     words = [
         read_text(part.get("text")) or ""
         for part in read_objects(parts)

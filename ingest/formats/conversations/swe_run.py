@@ -73,7 +73,5 @@ def translate_runs(kind: type[SweRun], about: About) -> Translator:
 
 
 def take_run(kind: type[SweRun], file: str, record: Record, session_id: str) -> Iterator[Event]:
-    """Yield the events of a record that is an agent run of the class `kind`. `file` is the name of the log
-    file.
-    """
+    """Yield the events of a record that is an agent run of the class `kind`. `file` is the log's name."""
     return kind(session_id, record).events(file)

@@ -79,9 +79,7 @@ class StreamEvents:
             yield from self._take_finish_action(event, args, metadata)
 
     def _take_native_call(self, metadata: Mapping[str, Any]) -> Iterator[Event]:
-        """Yield the native tool call of an action. If the action begins a new model response, yield the step
-        first.
-        """
+        """Yield the native tool call of an action. Yield a step first if the action begins a new response."""
         response = read_object(metadata.get("model_response"))
         choices = read_objects(response.get("choices"))
         message = read_object(choices[0].get("message")) if choices else {}

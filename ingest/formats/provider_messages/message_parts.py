@@ -186,9 +186,7 @@ def read_call(part: Mapping[str, Any]) -> MessageCall:
 
 
 def read_invalid_call(call: Mapping[str, Any]) -> MessageCall:
-    """Return a tool call from LangChain's `invalid_tool_calls`, with the arguments as sent and the parse
-    error.
-    """
+    """Return a tool call from LangChain's `invalid_tool_calls`, with the sent arguments and parse error."""
     invalid_call = read_call(call)
     return invalid_call.with_changes(
         refused=read_text(call.get("error")) or "the arguments are not JSON", marks=True

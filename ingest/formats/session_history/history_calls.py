@@ -124,9 +124,7 @@ def _make_unparsed_call(entry: HistoryEntry, unparsed_call: UnparsedCall) -> His
 
 
 def _recover_text(call: HistoryCall, text: str) -> None:
-    """If the model's answer is itself the tool call, set the call's raw arguments to their text in the
-    answer.
-    """
+    """If the model's answer is the tool call, set the call's raw arguments to their text in the answer."""
     if call.source is _RESERIALISED and '"tool"' in text:
         call.raw = find_arguments(text, call.tool, call.value)
         if call.raw is not None:

@@ -22,9 +22,7 @@ _WRAPPERS = ("stringValue", "boolValue", "doubleValue", "bytesValue")
 
 
 def read_otlp(pairs: Any, depth: int = 0) -> dict[str, Any]:
-    """Return OTLP attributes `[{key, value: AnyValue}]` as a dictionary. Attributes without a key are left
-    out.
-    """
+    """Return OTLP attributes `[{key, value: AnyValue}]` as a dictionary. Leave out attributes without key."""
     named = [pair for pair in read_objects(pairs) if isinstance(pair.get("key"), str)]
     return {pair["key"]: read_any_value(pair.get("value"), depth) for pair in named}
 

@@ -1,11 +1,13 @@
-"""Finds the steps of one agent in a trace: each reply of the model, with its calls and their results.
+"""Finds the steps of one agent in a trace. A step is a reply of the model with its tool calls and their
+results.
 
-The model calls and tool runs of one agent are called a lane. Calls are read from the model's replies. Tool
-runs are read as results and joined to calls by the call's id. If no id matches, they are joined by name and
-order. In three cases tool runs count as calls: the content of a reply was not recorded; an agent's span
-contains tools but no model call (Copilot in Visual Studio); or only a model can start the run (OpenAI's
-Agents SDK). Results in later requests are also joined, by id or by name. Results are matched from the end,
-because every request repeats the earlier messages.
+The model calls and tool runs of one agent are called a lane. Tool calls are read from the model's replies.
+Tool runs are read as results, and each tool run is joined to the tool call with the same id. If no id
+matches, tool runs are joined to tool calls by name and order. In three cases a tool run becomes a tool call:
+the content of a reply was not recorded; an agent's span contains tool runs but no model call (Copilot in
+Visual Studio); or only a model can start the tool run (OpenAI's Agents SDK). Results in later requests are
+also joined to tool calls, by id or by name. Results are matched from the end, because every request repeats
+the earlier messages.
 """
 
 from __future__ import annotations
@@ -255,7 +257,7 @@ class RunIndex:
         return None
 
     def take_by_name(self, call: MessageCall, request_span: UnderstoodSpan) -> UnderstoodSpan | None:
-        """Return the next unused tool run with the name of the called tool, or None.
+        """Return the next tool run that has the name of the called tool and is not joined yet, or None.
 
         Call this method when no tool run has the id of the call, or when the call or the tool run has no id.
         """
@@ -274,7 +276,7 @@ class RunIndex:
     def take_between(
         self, request_span: UnderstoodSpan, following: UnderstoodSpan | None
     ) -> Iterator[UnderstoodSpan]:
-        """Yield the unused tool runs that began after one model call and before the next model call."""
+        """Yield the tool runs that are not joined yet and began between one model call and the next."""
         end = following.start if following is not None else None
         while self._at < len(self._runs):
             run = self._runs[self._at]
@@ -286,9 +288,9 @@ class RunIndex:
                 yield run
 
     def take_rest(self) -> list[UnderstoodSpan]:
-        """Return the unused tool runs.
+        """Return the tool runs that are not joined to a tool call.
 
-        A span whose name alone suggests a tool run is left out.
+        A span is left out if only its name suggests that it is a tool run.
         """
         sure = (run for run in self._runs if run.facts.kind is SpanKind.EXECUTION)
         return [run for run in sure if run.span_id not in self._given]

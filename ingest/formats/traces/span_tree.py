@@ -204,7 +204,8 @@ def copy_facts(span: UnderstoodSpan, walk: TreeWalk) -> None:
         alone = alone and outer.kind is SpanKind.INFERENCE and len(walk.inner[outer.span_id]) == 1
         names = (*_HANDED_DOWN, *_OF_THE_ONE_CALL) if alone else _HANDED_DOWN
         if alone and makes_calls(outer.facts) and not makes_calls(span.facts):
-            # The inner instrumentation wrote only the reply's text, for example "None" in Agno's case.
+            # The inner span contains only the text of the reply, and no calls. In traces of Agno, the text is
+            # "None".
             span.facts.output, span.facts.finish = outer.facts.output, outer.facts.finish
         span.facts.fill(**{name: getattr(outer.facts, name) for name in names})
         if alone and span.error is None:

@@ -78,9 +78,7 @@ class ReadOptions:
         return PathFacts(mapping=self.facts_of(name, row).mapping).to_json()
 
     def has_other_map(self, row: LedgerRow) -> bool:
-        """Return True when a rejected file was last checked with another field mapping, or without a field
-        mapping.
-        """
+        """Return True if a rejected file was last checked with another field mapping, or without one."""
         past = PathFacts.from_json(row.read_with.facts)
         return self.facts_of(row.name, row).mapping != past.mapping
 
@@ -186,9 +184,10 @@ def reader_version() -> str:
 
 
 def is_still_foreign(log_file: LogFile, row: LedgerRow, options: ReadOptions) -> bool:
-    """Return True for an unchanged file that was not a log, if this version has the same formats.
+    """Return True if a file was not a log, and if the file and the known formats are unchanged.
 
-    A text file is always checked again, because it may now be the beginning of a log.
+    The formats may change with the program's version. A text file is always checked again, because the text
+    may now be the beginning of a log.
     """
     return (
         row.foreign not in (None, ForeignKind.TEXT)

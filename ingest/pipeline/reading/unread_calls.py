@@ -25,7 +25,7 @@ from ingest.sessions.stored_text import canonical_json, json_text
 _KNOWN = 100_000  # number of remembered calls; logs repeat earlier calls
 _SHORT = 100  # characters; longer ids are remembered as hashes
 _WAITING = 1_000  # largest number of lines that wait for events of a later record
-_HELD = 1024 * 1024  # largest number of bytes in waiting lines that were not searched
+_HELD = 1024 * 1024  # largest number of bytes of lines that wait and were not searched yet
 
 
 class Made(Enum):

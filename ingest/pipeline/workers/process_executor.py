@@ -180,9 +180,7 @@ class ProcessExecutor:
     # --- the worker processes ------------------------------------------------------------------
 
     def _start_worker(self) -> WorkerProcess | None:
-        """Start one more worker and return it. Return None when the start fails. The caller sends the start
-        message.
-        """
+        """Start one more worker and return it, or None if this fails. The caller sends the start message."""
         if self._vain_starts >= _VAIN_STARTS:
             return None
         try:

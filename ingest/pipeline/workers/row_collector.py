@@ -76,9 +76,7 @@ class RowCollector:
         self._part.bytes = bytes_read
 
     def take_back_file(self) -> None:
-        """Discard the file's rows since its last finished part. The load removes all earlier rows of the
-        file.
-        """
+        """Discard the file's rows since its last finished part. The load removes earlier rows of the file."""
         self._batch.take_back_file()
 
     def end_part(self, read: int, rejects: int) -> None:

@@ -135,9 +135,7 @@ def _error_text(value: Mapping[str, Any]) -> str | None:
 
 
 def _read_object(text: str) -> Mapping[str, Any] | None:
-    """Return the object that a string of JSON or a printed Python dict contains. Return None for other
-    strings.
-    """
+    """Return the object in a string of JSON or in a printed Python dict. Return None for other strings."""
     try:
         value = orjson.loads(text)
     except ValueError:

@@ -83,9 +83,7 @@ def settle_layer(result: ResultSeen) -> ResultSeen:
 
 
 def find_refusal(message: str) -> FaultLayer | None:
-    """Return the failure stage that the message of a failed call shows. Return None if the message shows no
-    stage.
-    """
+    """Return the failure stage that the message of a failed call shows, or None if it shows no stage."""
     head = message[:_LONGEST]
     prefix = _PREFIX.match(head)
     start = prefix.end() if prefix else 0

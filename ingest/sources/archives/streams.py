@@ -100,9 +100,7 @@ class RewindableStream(io.RawIOBase):
         super().close()
 
     def detach(self) -> io.RawIOBase:
-        """Return the source stream at its present position. Closing this stream then no longer closes the
-        source.
-        """
+        """Return the source stream at its position. Closing this stream then no longer closes the source."""
         self._detached = True
         return self._source
 

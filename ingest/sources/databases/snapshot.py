@@ -34,9 +34,7 @@ _NAME = "copy.db"
 
 OpenStream = Callable[[], io.RawIOBase]
 OpenSide = Callable[[str], io.RawIOBase | None]
-"""Function that opens the side file with this suffix. Returns None when there is no such file. Raises
-OSError.
-"""
+"""Function that opens the side file with this suffix. Returns None if there is no file. Raises OSError."""
 
 
 def copy_database(main: OpenStream, side: OpenSide, size: int | None) -> sqlite3.Connection:

@@ -1,3 +1,1 @@
-"""A store in an object store: its files, the lease of a load, and a local folder with the published store
-file.
-"""
+"""A store in an object store: its files, a load's lease, and a local folder with the published store file."""

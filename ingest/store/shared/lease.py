@@ -42,9 +42,7 @@ class Lease:
         self._lost = False
 
     def take(self, wait: Callable[[str], None]) -> None:
-        """Take the lease. While another process holds the lease, call `wait`, which sleeps or raises an
-        error.
-        """
+        """Take the lease. While another process has it, call `wait`, which sleeps or raises an error."""
         while True:
             current = self._place.read(LEASE)
             who = self._describe_holder(*current) if current else None

@@ -35,9 +35,7 @@ _BETWEEN = re.compile(r"\s*+(?:[,}\])][^<>]*+)?")
 """Matches what stands between two strings: whitespace, or a comma or closing bracket with what follows it."""
 _QUOTE = r"(?<=[:=,\[({\s])(?P<quote>[\"'])"
 _QUOTE_ENDS = {quote: re.compile(rf"(?<!\\){quote}(?=\s*+(?:[,}}\])]|\Z))") for quote in "\"'"}
-"""The quote that ends a string in plain quotes: a comma, a closing bracket or the end of the reply
-follows.
-"""
+"""The quote that ends a string in plain quotes: a comma, closing bracket or the end of the reply follows."""
 _BRACKETS = compile_regex(rf"{_TEXT}|{_QUOTE}|(?P<opener>[{{\[(])|(?P<closer>[}}\])])", re.DOTALL)
 _WORD = r"[^\s\"'{}\[\]():=,<>]"
 _KEY = rf"(?P<before>\s*+)(?P<key>(?!\d){_WORD}++(?:[ \t]++{_WORD}++)*+)(?P<colon>\s*+[:=])(?!=)"

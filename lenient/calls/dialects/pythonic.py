@@ -104,7 +104,7 @@ def _read_lists(reply: ModelText) -> Iterator[FoundCall]:
         closed = reply.text[after : after + 1] == "]"
         if not calls or not (closed or _CUT_OFF.match(reply.text, after)):
             continue
-        if reply.told or _is_meant(reply, calls, bracket.start(), after + closed):
+        if reply.is_dialect_known or _is_meant(reply, calls, bracket.start(), after + closed):
             yield from calls
 
 
@@ -138,7 +138,7 @@ def _read_lines(reply: ModelText) -> Iterator[FoundCall]:
         if (
             line.start() < done
             or name in _KEYWORDS
-            or not (reply.told or reply.offers(reply.plain_name(name)))
+            or not (reply.is_dialect_known or reply.offers(reply.plain_name(name)))
         ):
             continue
         if not _is_in_calls_only(reply, line.start()):
@@ -148,7 +148,7 @@ def _read_lines(reply: ModelText) -> Iterator[FoundCall]:
             continue
         done = call.end
         rest = reply.text[call.end : call.end + 200].split("\n", 1)[0].strip()
-        if rest in ("", ")", ";", "`", "```") or reply.told:
+        if rest in ("", ")", ";", "`", "```") or reply.is_dialect_known:
             yield call
 
 
@@ -162,7 +162,7 @@ _CALL_LANGUAGES = frozenset({"", "tool_code", "tool_call", "tool_calls", "python
 
 def _holds_only_calls(reply: ModelText, fence: FencedBlock) -> bool:
     first = _LINE_CALL.match(reply.text, fence.body)
-    return first is not None and (reply.told or reply.offers(reply.plain_name(first["name"])))
+    return first is not None and (reply.is_dialect_known or reply.offers(reply.plain_name(first["name"])))
 
 
 def gemma_tool_code(reply: ModelText) -> Iterator[FoundCall]:
@@ -243,9 +243,7 @@ def _read_call_at(reply: ModelText, position: int) -> FoundCall | None:
 
 
 def _read_call_list(reply: ModelText, position: int) -> tuple[list[FoundCall], int]:
-    """Return the list of calls that begins after the offset `position`, and the offset where reading
-    stopped.
-    """
+    """Return the list of calls that begins after `position`, and the offset where reading stopped."""
     calls: list[FoundCall] = []
     while True:
         call = _read_written_call(reply, position)

@@ -74,7 +74,11 @@ def _read_inline(reply: ModelText, action: re.Match[str]) -> FoundCall | None:
     if after and after[0] in "[(" and after[-1:] in "])" and reply.offers(name):
         raw, offset = _read_input(reply, name, after[1:-1].strip(), action.start("after") + 1)
         return FoundCall(name, raw, action.start(), action.end(), True, offset)
-    if not reply.text[action.end() :].strip() and (reply.told or reply.offers(name)) and after[:1] != "[":
+    if (
+        not reply.text[action.end() :].strip()
+        and (reply.is_dialect_known or reply.offers(name))
+        and after[:1] != "["
+    ):
         return FoundCall(name, "", action.start(), action.end(), complete=False)
     return None
 

@@ -133,9 +133,7 @@ class ElementReader:
             position = element.end
 
     def find_opening(self, position: int, limit: int) -> re.Match[str] | None:
-        """Return the next opening tag. Characters before the tag are skipped only if the dialect marks each
-        tag.
-        """
+        """Return the next opening tag. Skip characters before the tag only if the dialect marks each tag."""
         opening = _OPENING.match(self.text, position, limit)
         if self.marked and (opening is None or opening["token"] is None):
             token = _TOKEN.search(self.text, position, limit)

@@ -283,7 +283,5 @@ def _declares(tool: ToolDefinition, name: str) -> bool:
 
 
 def _is_name(name: str) -> bool:
-    """Return True when the string can be a tool's name. A name has at most 128 characters and no
-    whitespace.
-    """
+    """Return True if a string can be a tool's name: at most 128 characters, and no whitespace."""
     return len(name) <= 128 and not any(sign.isspace() for sign in name)

@@ -63,9 +63,7 @@ def is_json(text: str) -> bool:
 
 
 def find_json_end(text: str, start: int) -> int | None:
-    """Return the end of the valid JSON object or array at `start`, or None when the JSON there is not
-    valid.
-    """
+    """Return the end of the JSON object or array at `start`, or None when the JSON there is invalid."""
     size = _WINDOW
     while True:
         piece = text[start : start + size]

@@ -70,15 +70,15 @@ class FencedBlock:
 class ModelText:
     """A model's reply, and the tools that were offered to the model.
 
-    `told` is True when the caller named the dialect of the reply. `left` is the remaining budget for reading
-    again; at 0 the search stops, so the time stays linear. `json_end` is the end of the valid JSON object or
-    array at the start of the reply, or 0 if there is none.
+    `is_dialect_known` is True when the caller named the dialect of the reply. `left` is the remaining budget
+    for reading again; at 0 the search stops, so the time stays linear. `json_end` is the end of the valid
+    JSON object or array at the start of the reply, or 0 if there is none.
     """
 
-    def __init__(self, text: str, catalog: ToolCatalog | None, *, told: bool = False) -> None:
+    def __init__(self, text: str, catalog: ToolCatalog | None, *, is_dialect_known: bool = False) -> None:
         self.text = text
         self.catalog = catalog
-        self.told = told
+        self.is_dialect_known = is_dialect_known
         self.left = 200_000 + 4 * len(text)  # remaining budget for reading text again
         self.thoughts = list(_find_reasoning(text))
         self._thought_starts = [start for start, _ in self.thoughts]

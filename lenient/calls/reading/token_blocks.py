@@ -67,9 +67,7 @@ class TokenBlock:
             yield self.last_end
 
     def move_beyond(self, reply: ModelText, position: int) -> TokenBlock:
-        """Return the block without the delimiter tokens before `position`, because these tokens are inside
-        strings.
-        """
+        """Return the block without the delimiter tokens before `position`, which are inside strings."""
         token = self.tokens.search(reply.text, position)
         if token is None:
             return replace(self, ends=(), limit=len(reply.text))

@@ -30,7 +30,8 @@ class Flattener:
     def find_shared_target(self, schema: Mapping[Any, Any]) -> Mapping[Any, Any] | None:
         """Return the target of a schema that consists only of a reference. Return None for other schemas.
 
-        All references to one target share one node. The target of the root schema is the root itself.
+        All references to one target share one node. The root schema is returned unchanged, so that the root
+        and all references to the root share one node, too.
         """
         is_root = schema is self.root
         if is_root:
@@ -107,9 +108,7 @@ class _References:
         self._register_all()
 
     def find_target(self, holder: Mapping[str, Any]) -> Any:
-        """Return the schema to which the reference in `holder` points, or NOWHERE when there is no such
-        schema.
-        """
+        """Return the schema to which the reference in `holder` points, or NOWHERE if there is none."""
         if isinstance(holder.get("$ref"), str):
             return self._resolve(holder["$ref"], self.bases.get(id(holder), ""))
         if isinstance(holder.get("$dynamicRef"), str):

@@ -132,9 +132,7 @@ def normalise_name(name: str) -> str:
 
 
 def inner_nodes(node: Node, name: str) -> list[Node]:
-    """Return the nodes that the field `name` must fit: the field's own node, then the nodes of matching
-    patterns.
-    """
+    """Return the nodes that the field `name` must fit: its own node, then the nodes of matching patterns."""
     inner = [node.fields[name]] if name in node.fields else []
     if node.demands is not None:
         inner += [

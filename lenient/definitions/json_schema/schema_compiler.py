@@ -265,9 +265,7 @@ class _SchemaCompiler:
         return node
 
     def find_tested_fields(self, test: Any) -> Mapping[str, Any]:
-        """Return a schema that only declares the fields of the schema `test`, with any value in each
-        field.
-        """
+        """Return a schema that only declares the fields of the schema `test`, with any value in each."""
         flat = self.schemas.flatten(test, 0)
         if not isinstance(flat, Mapping):
             return {}

@@ -85,9 +85,7 @@ def _list_inner(
 
 
 def render_place(path: Path) -> str:
-    """Return a position in a schema as `$.filters.years[]`. `[]` means items, `.*` means fields of any
-    name.
-    """
+    """Return a position in a schema as `$.filters.years[]`. `[]` means items, `.*` any field."""
     steps: list[str] = []
     while path is not None:
         path, step = path

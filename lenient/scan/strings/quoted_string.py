@@ -199,9 +199,7 @@ class StringReader:
         return self.finish_string(start, end, place.role)
 
     def read_between(self, start: int, after: int, role: StringRole) -> str:
-        """Return the content of the string `self.text[start:after]`. The string may have quotes of any
-        kind.
-        """
+        """Return the content of the string `self.text[start:after]`. The quotes may be of any kind."""
         text = self.text
         if text.startswith("**", start):
             self.report("narration_removed", start, start + 2, found="**")
@@ -301,9 +299,7 @@ class StringReader:
         return text, StringEnd(end, end + 3, StringClosing.QUOTE)
 
     def is_doubled(self, start: int, end: StringEnd) -> bool:
-        """Return True when both quotes of a string are doubled and the content itself is not a quoted
-        phrase.
-        """
+        """Return True when both quotes of a string are doubled and its content is not a quoted phrase."""
         if end.inner != 2 or end.first_inner != start + 1 or end.closing is not StringClosing.QUOTE:
             return False
         return _DOUBLED.fullmatch(self.text, start, end.after) is not None
@@ -386,9 +382,7 @@ _DOUBLED_PAIR = re.compile(
 
 
 def is_pattern_start(text: str, position: int) -> bool:
-    """Return True when the bracket at `position` begins a character class of a regular expression, not an
-    array.
-    """
+    """Return True if the bracket at `position` begins the character class of a pattern, not an array."""
     return _PATTERN.match(text, position) is not None
 
 

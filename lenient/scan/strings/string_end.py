@@ -129,9 +129,7 @@ class _PassedQuotes:
             self.last = at
 
     def keep_quotes(self, last: int, times: int) -> None:
-        """Count `times` double quotes up to `last` as parts of the string. No string can end at these
-        quotes.
-        """
+        """Count `times` double quotes up to `last` as parts of the string. No string ends at these quotes."""
         self.count_brackets(last)
         self.inner += times
         self.odd ^= times % 2 == 1
@@ -228,9 +226,7 @@ class Lookahead:
         return start < self.no_close_from.get(opening, len(self.text) + 1)
 
     def find_next_part(self, start: int) -> re.Match[str] | None:
-        """Return the match of the next comma, key and colon from `start` on, or None when there is no
-        match.
-        """
+        """Return the match of the next comma, key and colon from `start` on, or None without a match."""
         is_searched = self.part_from <= start and (self.part is None or start <= self.part.start())
         if not is_searched:
             self.part, self.part_from = NEXT_PART.search(self.text, start), start

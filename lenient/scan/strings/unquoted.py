@@ -157,9 +157,7 @@ def _read_first_word(text: str, start: int, in_object: bool) -> str | None:
 
 
 def _read_token(text: str, start: int, close: str, wants_text: bool) -> str:
-    """Return the characters up to the one that ends the value. Commas and brackets may belong to the
-    value.
-    """
+    """Return the characters up to the end of the value. Commas and brackets may belong to the value."""
     pattern = _TUPLE_TOKEN if close == ")" else _TOKEN
     match = pattern.match(text, start)
     end = match.end() if match else start
@@ -185,9 +183,7 @@ def _read_token(text: str, start: int, close: str, wants_text: bool) -> str:
 
 
 def _is_backslash_of_text(text: str, start: int, at: int) -> bool:
-    """Return True when a backslash at `at` belongs to a Windows path or regular expression that begins at
-    `start`.
-    """
+    """Return True if a backslash at `at` belongs to a Windows path or pattern that begins at `start`."""
     return text[at] == "\\" and (text[at - 1] == ":" or "\\" in text[start:at])
 
 
@@ -277,9 +273,7 @@ def _read_loose_number(token: str, end: int) -> UnquotedValue | None:
 
 
 def _read_words(token: str, start: int, wants_text: bool) -> UnquotedValue:
-    """Return the words as a string without quotes. Raises UnreadableError when the words cannot be a
-    string.
-    """
+    """Return the words as a string without quotes. Raises UnreadableError if the words cannot be a string."""
     end = start + len(token)
     if token.startswith(("...", "…")) or _CUT_SHORT.fullmatch(token):
         raise UnreadableError("ellipsis", start)

@@ -58,9 +58,7 @@ def find_trend_decisions(
 
 
 def _find_shown(by: str, series: Collection[str], also: Sequence[Subject]) -> set[Subject]:
-    """Return the subjects of a trend: the series, the subjects in `also`, and the values that the filters
-    choose.
-    """
+    """Return the subjects of a trend: the series, the subjects in `also`, and the values of the filters."""
     chosen = filters.chosen_filters()
     narrowed = {
         (kind, values[0])

@@ -1,6 +1,4 @@
-"""URL keys of the page Data, which shows loaded and unreadable data, and what the logs of each source
-contain.
-"""
+"""URL keys of the page Data, which shows loaded and unreadable data, and the contents of each source."""
 
 from callgauge.dashboard.url_keys import PageUrlKeys
 

@@ -1,6 +1,4 @@
-"""Draws a card of the page Data on the nightly job: the last nightly runs, and the newest data of each
-source.
-"""
+"""Draws a card of the page Data on the nightly job: the last nightly runs, and each source's newest data."""
 
 from __future__ import annotations
 

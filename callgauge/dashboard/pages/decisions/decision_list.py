@@ -136,7 +136,7 @@ def _describe_days(side: FrozenSide) -> str:
 
 
 def _is_share(rate: RateDefinition | None, figures: FrozenComparison) -> bool:
-    """Return True when the numbers are shares: rates, and measures of trials that count successes."""
+    """Return True for shares (hits / observations). Every rate is a share; a trial measure may be a mean."""
     sides = (figures.of, figures.against)
     return rate is not None or all(0 <= side.k <= side.n for side in sides)
 

@@ -50,9 +50,7 @@ class HeatMap:
         return DEEPEST * sqrt(min(1.0, bad / self.worst)) if self.worst else 0.0
 
     def legend_shades(self, steps: int) -> list[tuple[float, float]]:
-        """Return `steps` pairs for the legend, best first. Each pair is the strength of a colour and its
-        badness.
-        """
+        """Return `steps` pairs (strength of a colour, badness) for the legend, best first."""
         places = [step / (steps - 1) for step in range(steps)]
         return [(DEEPEST * place, self.worst * place * place) for place in places]
 

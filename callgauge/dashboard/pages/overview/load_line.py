@@ -18,9 +18,7 @@ from callgauge.dashboard.page_files import page_file
 
 
 def draw_load_line(shown: int) -> None:
-    """Draw the number of calls on the page (`shown`), the days of these calls, and the result of the last
-    load.
-    """
+    """Draw the number of calls on the page (`shown`), their days, and the result of the last load."""
     load = store_queries.ask("last_load").iloc[0]
     rejected = describe_rejected(load.rejected_files, load.rejected_lines)
     service, today = store_queries.known_service_state(), datetime.now(UTC)

@@ -1,6 +1,4 @@
-"""Draws a card that sends a request with the edited definition several times, and counts the model's clean
-calls.
-"""
+"""Draws a card that sends a request with the edited definition several times, and counts clean calls."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def _draw_actions(inputs: PlaygroundInputs, *, whole_reply: bool) -> None:
 def _make_case(inputs: PlaygroundInputs, *, whole_reply: bool) -> bytes:
     if whole_reply:
         return text_case_json(
-            inputs.raw, inputs.tools.tools, told=inputs.dialect, leaked=inputs.leaked
+            inputs.raw, inputs.tools.tools, dialect=inputs.dialect, leaked=inputs.leaked
         ).encode()
     return case_json(inputs.raw, inputs.tool).encode()
 

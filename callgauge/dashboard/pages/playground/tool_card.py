@@ -48,9 +48,7 @@ def show(definition: str, which: int) -> None:
 
 @st.cache_resource(scope="session", max_entries=8, show_spinner=False)
 def _find_advice(definition: str, which: int) -> list[Advice] | str:
-    """Return the lint findings for the tool with the index `which`, or a sentence on why it cannot be
-    checked.
-    """
+    """Return the lint findings for the tool with this index, or a sentence on why it cannot be checked."""
     tool = parse_tools_cached(definition).tools[which]
     try:
         return find_advice(tool.name, tool.description, json.dumps(tool.to_json_schema()), ())

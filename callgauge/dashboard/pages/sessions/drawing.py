@@ -16,7 +16,7 @@ from callgauge.dashboard.pages.sessions.timeline_items import (
 )
 from callgauge.dashboard.pages.sessions.timelines import AskedPlace, TimelinePlace, TimelineWindow
 
-_CALLS = 400  # maximum number of calls in a window
+_CALLS = 400  # maximum number of calls that the page draws together
 
 
 def make_drawing_data(

@@ -150,9 +150,7 @@ def _format_tokens(row: Row) -> str | None:
 
 
 def _make_prompt_item(row: Row, before: Row | None) -> Item | None:
-    """Return an item with the system prompt if it differs from the previous turn's prompt. Otherwise return
-    None.
-    """
+    """Return an item with the system prompt, or None if the previous turn has the same prompt."""
     key = (row["prompt_id"], row["prompt_hash"])
     if row["prompt_id"] is None or (before and key == (before["prompt_id"], before["prompt_hash"])):
         return None
@@ -210,7 +208,8 @@ def _make_call_item(drawing: TimelineDrawing, row: Row) -> Item:
     source_note = "" if row["args_source"] == "raw" else f" The text is {is_text}."
     layer = row["fault_layer"]
     bad = _LAYERS.get(layer, "bad") if layer else None
-    # An unmeasured call has not failed, so its reason is only in the tooltip, not in a line below the call.
+    # An unmeasured call has not failed. So the reason why the call is unmeasured is only in the tooltip, and
+    # not in a line below the call.
     why = row["finding"] if row["outcome"] == "unmeasured" and not layer else None
     tooltip = f"The outcome of the arguments.{source_note}" + (
         f" {wording.one_line(why, 300)}" if why else ""

@@ -25,9 +25,7 @@ _RATES = ("parse_error", "mended", "tool_rejected")
 
 
 def show(tool: str, versions: Sequence[Row], chosen: Mapping[str, Any]) -> None:
-    """Draw the expander with the definitions of a tool: the rates of each definition, a diff, and lint
-    findings.
-    """
+    """Draw the expander with a tool's definitions: the rates of each definition, a diff, lint findings."""
     if not versions:
         st.caption(
             "No log has this tool's definition. Add it with: callgauge ingest PATH --tools FILE --store DIR"

@@ -109,9 +109,7 @@ def _condition_row(title: str, values: Mapping[str, str]) -> list[Cell]:
 
 
 def _same_for_all(run: TrialRun) -> list[list[Cell]]:
-    """Return the rows of conditions that all variants share, such as tasks, seed, steps, servers and
-    versions.
-    """
+    """Return the rows of conditions that all variants share, such as tasks, seed, servers and versions."""
     servers = ", ".join(
         f"{name}: {' '.join(str(endpoint.get(key)) for key in ('wire', 'server') if endpoint.get(key))}"
         for name, endpoint in run.endpoints.items()

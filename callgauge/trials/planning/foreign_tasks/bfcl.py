@@ -91,9 +91,7 @@ def _clean_name(name: str) -> str:
 
 
 def _read_schema(value: Any) -> Any:
-    """Return a schema with the type names of JSON Schema. The BFCL type `any` becomes a schema without a
-    type.
-    """
+    """Return a schema with the type names of JSON Schema. BFCL's type `any` becomes a schema without type."""
     if isinstance(value, list):
         return [_read_schema(item) for item in value]
     if not isinstance(value, dict):
