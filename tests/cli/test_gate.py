@@ -68,7 +68,15 @@ def render(markdown: str) -> tuple[str, list[list[str]]]:
 def test_hostile_names_stay_text(hosts: Path, tmp_path: Path) -> None:
     summary = tmp_path / "summary"
     summary.write_text("earlier step\n", encoding="utf-8")
-    words = ["--store", hosts, *COMPARED, "--format", "github", "--dashboard", "https://g.example"]
+    words: list[str | Path] = [
+        "--store",
+        hosts,
+        *COMPARED,
+        "--format",
+        "github",
+        "--dashboard",
+        "https://g.example",
+    ]
     code, output, _ = run(*words, GITHUB_STEP_SUMMARY=str(summary))
     assert code == 5
     (command,) = (line for line in output.splitlines() if line.lstrip().startswith("::"))
@@ -94,7 +102,7 @@ def test_hostile_names_stay_text(hosts: Path, tmp_path: Path) -> None:
 
 
 def test_a_summary_that_cannot_be_written_does_not_change_the_exit_code(worse_run: Path) -> None:
-    words = ["--against-trial", worse_run, "--gate", "no-worse=2%", "--format", "github"]
+    words: list[str | Path] = ["--against-trial", worse_run, "--gate", "no-worse=2%", "--format", "github"]
     code, output, problem = run(*words, GITHUB_STEP_SUMMARY=str(worse_run))
     assert code == 5
     assert "::error title=" in output
@@ -119,8 +127,8 @@ def test_each_verdict_has_its_workflow_command() -> None:
 def test_a_sentence_names_three_parts_and_counts_the_others() -> None:
     gate = replace(make_text("worse", "new is worse."), where=tuple("vwxyz"))
     assert "\n".join(list_lines([gate], "https://g.example/")) == (
-        "Worse: parse errors of new 5.0% (5 / 100) against old 4.0% (4 / 100); difference +1 point (−2 to +4),"
-        " margin 2 points. new is worse.\n  Where: v; w; x; 2 more.\n  https://g.example/compare"
+        "Worse: parse errors of new 5.0% (5 / 100) against old 4.0% (4 / 100); difference +1 point (−2 to "
+        "+4), margin 2 points. new is worse.\n  Where: v; w; x; 2 more.\n  https://g.example/compare"
     )
 
 
@@ -140,7 +148,7 @@ def test_a_trial_run_is_judged_like_its_report(
     exit_code, output, _ = run("--against-trial", root, "--gate", "no-worse=0.02")
     assert exit_code == code
     assert output.startswith(start)
-    assert "Both variants ran the same " in output
+    assert "new and old ran the same " in output
     assert output.endswith("  /trials?run=made.1a2b\n")
     report = CliRunner().invoke(app, ["trial", "report", str(root), "--gate", "no-worse=0.02"])
     assert report.exit_code == code

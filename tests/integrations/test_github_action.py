@@ -43,8 +43,9 @@ class ActionRun:
 def run_action(
     folder: Path,
     stubs: Mapping[str, str] | None = None,
+    *,
     github: Mapping[str, str] | None = None,
-    **inputs: str,
+    **inputs: Any,
 ) -> ActionRun:
     """Execute the steps in `folder` as a GitHub runner does. Expressions are replaced by inputs and outputs,
     and each step starts bash. After a failed step, only a step with a condition runs.
@@ -206,7 +207,9 @@ RECORDS = '#!/bin/sh\nfor word in "$@"; do printf "%s\\n" "<$word>" >&2; done\n[
 
 def test_hostile_inputs_stay_words(tmp_path: Path) -> None:
     words = {"require-data", "against-trial", "comment"}
-    inputs = {name.replace("-", "_"): HOSTILE for name in ACTION["inputs"] if name not in words}
+    inputs: dict[str, Any] = {
+        name.replace("-", "_"): HOSTILE for name in ACTION["inputs"] if name not in words
+    }
     done = run_action(tmp_path, {"callgauge": RECORDS, "python": RECORDS}, **inputs)
     assert done.code == 70, done.log
     assert not (tmp_path / "pwned").exists()
@@ -258,7 +261,7 @@ def test_a_trial_run_needs_no_store(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_fails_the_step_with_a_sentence(
-    tmp_path: Path, inputs: dict[str, str], stubs: dict[str, str], message: str
+    tmp_path: Path, inputs: dict[str, Any], stubs: dict[str, str], message: str
 ) -> None:
     done = run_action(tmp_path, {"callgauge": RECORDS, **stubs}, **inputs)
     assert done.code in (2, 70)

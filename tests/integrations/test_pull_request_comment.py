@@ -28,7 +28,7 @@ def comment(
     return run_action(
         folder,
         {"callgauge": stub},
-        github.variables(folder, event),
+        github=github.variables(folder, event),
         baseline="7 days",
         **inputs,
     )
@@ -143,7 +143,7 @@ def test_a_server_that_is_away_does_not_fail_the_job(tmp_path: Path) -> None:
 
 def test_a_wrong_input_is_in_the_comment(tmp_path: Path, github: FakeGitHub) -> None:
     github_variables = github.variables(tmp_path)
-    done = run_action(tmp_path, {"callgauge": "#!/bin/sh\nexit 0\n"}, github_variables)
+    done = run_action(tmp_path, {"callgauge": "#!/bin/sh\nexit 0\n"}, github=github_variables)
     assert done.code == 2
     (body,) = github.bodies()
     assert "### Callgauge gate: error\n\n    the input `baseline` is empty" in body

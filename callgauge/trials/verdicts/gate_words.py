@@ -29,10 +29,10 @@ def explain_gates(record: RunRecord, gates: Sequence[GateResult]) -> list[GateTe
     """Return the verdict of each gate on each variant in words."""
     notes = _describe_state(record)
     link = f"/trials?{urlencode({'run': str(record.lock['run'])})}"
-    return [_explain_arm(gate, arm, notes, link) for gate in gates for arm in gate.arms]
+    return [_explain_arm(record, gate, arm, notes, link) for gate in gates for arm in gate.arms]
 
 
-def _explain_arm(gate: GateResult, arm: ArmGate, notes: str, link: str) -> GateText:
+def _explain_arm(record: RunRecord, gate: GateResult, arm: ArmGate, notes: str, link: str) -> GateText:
     measure = MEASURES[gate.measure]
     difference = ""
     if arm.estimate is not None and arm.low is not None and arm.high is not None:
@@ -46,7 +46,7 @@ def _explain_arm(gate: GateResult, arm: ArmGate, notes: str, link: str) -> GateT
         _explain_side(measure, arm.baseline or ArmSide("", 0, 0)),
         difference,
         bool(difference),
-        f"{_describe_reason(arm, measure)} {notes}".rstrip(),
+        f"{_describe_reason(arm, measure, record.design.reference)} {notes}".rstrip(),
         _describe_changes(arm),
         link,
     )
@@ -64,15 +64,16 @@ def _explain_side(measure: Measure, side: ArmSide) -> GateSideText:
     return GateSideText(side.name, f"{write_bare(measure, side.rate)}{unit}", counts)
 
 
-def _describe_reason(arm: ArmGate, measure: Measure) -> str:
+def _describe_reason(arm: ArmGate, measure: Measure, reference: str) -> str:
     """Return the sentences on the basis of a verdict, or on the data that a verdict needs."""
     if arm.estimate is None:
         return (
-            f"Fewer than two tasks of both variants have a measured value of {measure.name}; "
-            "`callgauge trial report DIR --full` says why."
+            f"Fewer than two tasks of {name_arm(arm.arm)} and {name_arm(reference)} have a measured value of "
+            f"{measure.name}; `callgauge trial report DIR --full` says why."
         )
     tasks = wording.plural(arm.changes.tasks, "task")
-    basis = f"Both variants ran the same {tasks}; the interval is corrected for interim analyses."
+    names = f"{name_arm(arm.arm)} and {name_arm(reference)}"
+    basis = f"{names} ran the same {tasks}; the interval is corrected for interim analyses."
     if arm.why:
         return f"{basis} No verdict: {arm.why}. Run the trial again when the endpoint answers."
     if arm.verdict != "cannot be told":
