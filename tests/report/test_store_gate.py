@@ -236,9 +236,8 @@ def test_the_command_compares_two_hosts_on_the_same_days(tmp_path: Path) -> None
     publish(store, {"tool_calls": [*calls(98, 2, provider="east-1"), *calls(60, 40, provider="west-2")]})
     result = CliRunner().invoke(app, ["gate", "--store", str(store), *HOSTS_COMPARED])
     assert result.exit_code == 5, result.output
-    assert result.stdout.startswith(
-        "Worse: parse errors of west-2 40.0% (40 / 100, 95% 30.9–49.9%) against east-1 2.0% (2 / 100, "
-    )
+    assert result.stdout.startswith("Worse: parse errors of west-2 40.0% (40 / 100, 95% ")
+    assert ") against east-1 2.0% (2 / 100, 95% " in result.stdout
     assert "a_provider=east-1" in result.stdout
     other_way = {"west-2": "east-1", "east-1": "west-2"}
     turned = [other_way.get(word, word) for word in HOSTS_COMPARED]
