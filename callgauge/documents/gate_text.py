@@ -21,7 +21,7 @@ _WORDS: Mapping[Verdict, str] = {
 }
 _COMMANDS: Mapping[Verdict, str] = {"not worse": "notice", "worse": "error", "cannot be told": "warning"}
 _COLUMNS = ("rate", "verdict", "tested", "baseline", "difference", "margin")
-_MOST_PARTS = 3  # A sentence names at most this many tools, prompts or parameters.
+_MOST_PARTS = 4  # A sentence names at most this many tools, prompts or parameters.
 _LONGEST = 2_000  # maximum length of a verdict on one line, in characters
 
 

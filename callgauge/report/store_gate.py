@@ -184,7 +184,8 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         comparison.p is None
         # The page Compare gives no verdict here either, because there is too little data or the mix differs.
     ):
-        why = describe_verdict(comparison, margin.size)
+        reason = describe_verdict(comparison, margin.size).removeprefix("Not enough data: ")
+        why = f"{reason} {basis.sentence}".rstrip()
     else:
         decided_by = _take_reach(difference)
         verdict = decide(comparison, margin.size)

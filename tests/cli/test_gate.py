@@ -124,11 +124,11 @@ def test_each_verdict_has_its_workflow_command() -> None:
     assert write_gates(gates).startswith("### Callgauge gate: worse\n")
 
 
-def test_a_sentence_names_three_parts_and_counts_the_others() -> None:
-    gate = replace(make_text("worse", "new is worse."), where=tuple("vwxyz"))
+def test_a_sentence_names_four_parts_and_counts_the_others() -> None:
+    gate = replace(make_text("worse", "new is worse."), where=tuple("vwxyza"))
     assert "\n".join(list_lines([gate], "https://g.example/")) == (
         "Worse: parse errors of new 5.0% (5 / 100) against old 4.0% (4 / 100); difference +1 point (−2 to "
-        "+4), margin 2 points. new is worse.\n  Where: v; w; x; 2 more.\n  https://g.example/compare"
+        "+4), margin 2 points. new is worse.\n  Where: v; w; x; y; 2 more.\n  https://g.example/compare"
     )
 
 

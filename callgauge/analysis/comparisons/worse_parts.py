@@ -48,7 +48,7 @@ def find_worse_parts(ask: Ask, arms: tuple[Arm, Arm], breakdown: Breakdown) -> t
     """Return the parts in which slice B is certainly worse than the baseline A, the largest change first.
 
     The p-values are adjusted over all models, tools, prompts and hosts, and over all parameters. A parameter
-    follows the other parts. Raises MetricError.
+    follows its tool. Raises MetricError.
     """
     worse = [
         (each, each.held)
@@ -66,7 +66,12 @@ def find_worse_parts(ask: Ask, arms: tuple[Arm, Arm], breakdown: Breakdown) -> t
     if "tool" not in breakdown.strata and breakdown.whole.standing(SMALLEST) is Standing.WORSE:
         tools = [""]
     only_failures = breakdown.whole.slice.rate.name in _FAILURES
-    return (*parts, *_find_parameters(ask, arms, tools, only_failures=only_failures))
+    parameters = list(_find_parameters(ask, arms, tools, only_failures=only_failures))
+    ordered: list[WorsePart] = []
+    for part in parts:
+        of_tool = part.value if part.dimension == "tool" else None
+        ordered += [part, *(each for each in parameters if each.tool == of_tool)]
+    return (*ordered, *(each for each in parameters if not each.tool))
 
 
 def _make_part(dimension: str, value: str, comparison: SliceComparison) -> WorsePart:
