@@ -84,9 +84,10 @@ class SessionGate:
 
     def _judge(self) -> bool:
         from callgauge.analysis import wording
+        from callgauge.documents.gate_text import write_sentence, write_where
         from callgauge.memory.memory_file import MemoryProblemError
         from callgauge.report.content.morning_report import ReportError
-        from callgauge.report.store_gate import describe_gate, judge_gates
+        from callgauge.report.store_gate import explain_gate, judge_gates
         from callgauge.stats.gate_syntax import GateSyntaxError
 
         try:
@@ -99,7 +100,9 @@ class SessionGate:
             fails = result.verdict == "worse" or (self._needs_data and result.verdict != "not worse")
             is_passed = is_passed and not fails
             word = "FAILED" if fails else "passed" if result.verdict == "not worse" else "not judged"
-            self._lines.append(f"{word} {wording.one_line(describe_gate(result), 1_000)}")
+            text = explain_gate(result)
+            words = f"{word} {write_sentence(text)} {write_where(text)}"
+            self._lines.append(wording.one_line(words, 2_000))
         return is_passed
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:

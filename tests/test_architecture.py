@@ -57,7 +57,9 @@ OURS = {
     ),
     "callgauge.api": (*SHOWS_ANSWERS, "callgauge.api", "ingest.sessions.stored_text", "lenient"),
     # These modules turn plain data into documents. Both the dashboard and the report use them.
-    "callgauge.documents": ("callgauge.analysis.wording", "callgauge.documents"),
+    "callgauge.documents": (
+        "callgauge.analysis.wording", "callgauge.documents", "callgauge.stats.gate_syntax",
+    ),
     "callgauge.dashboard": (*SHOWS_ANSWERS, "callgauge.dashboard", "callgauge.documents"),
     # No other module of the dashboard sends requests to models.
     "callgauge.dashboard.components.shell.live_models": (
@@ -72,10 +74,11 @@ OURS = {
     "callgauge.recorder": (
         "callgauge.gateway.endpoint", "callgauge.recorder", "callgauge.traces", "ingest.decoding.zstd",
     ),
-    # The report of a trial run uses the same sentences as the page Trials.
+    # The report of a trial run uses the same sentences as the page Trials and the gate of a store.
     "callgauge.trials": (
-        "callgauge.analysis.verdicts.trials", "callgauge.checked_files", "callgauge.gateway",
-        "callgauge.prices", "callgauge.stats", "callgauge.trials", "ingest.safe_files", "lenient",
+        "callgauge.analysis.verdicts.trials", "callgauge.analysis.wording", "callgauge.checked_files",
+        "callgauge.documents.gate_text", "callgauge.gateway", "callgauge.prices", "callgauge.stats",
+        "callgauge.trials", "ingest.safe_files", "lenient",
     ),
     "callgauge.nightly": (
         "callgauge.checked_files", "callgauge.configuration", "callgauge.memory", "callgauge.nightly",

@@ -30,7 +30,7 @@ from callgauge.cli import (
     up_command,
     user_commands,
 )
-from callgauge.cli.answers import report_command
+from callgauge.cli.answers import gate_command, report_command
 from callgauge.cli.recording import record_command
 from callgauge.cli.render.command_groups import CommandGroup
 from callgauge.cli.render.exit_codes import ExitCode
@@ -236,7 +236,7 @@ app.command()(model_commands.probe)
 app.command(context_settings={"allow_interspersed_args": False})(record_command.record)
 app.command()(export_tests.export_tests)
 app.command()(report_command.report)
-app.command()(report_command.gate)
+app.command()(gate_command.gate)
 app.command()(service_commands.metrics)
 app.add_typer(trial_commands.trial)
 app.add_typer(program_commands.token)

@@ -13,8 +13,11 @@ _MOST_TABLES = 2
 _LONGEST = 400  # maximum length of a sentence, in characters
 _LONGEST_CELL = 120
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>|$&#]|(?<=\S)~)")
-# GitHub and Discord turn these texts into a link or a mention. The @ in triage@4 does not match.
-_ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|(?<!\w)@|@(?=[-\w]+\.[-\w])", re.IGNORECASE)
+# GitHub and Discord turn these texts into a link or a mention. The @ in triage@4 does not match. GH-7 is a
+# link to issue 7.
+_ADDRESS = re.compile(
+    r"(?:https?|ftp):(?=//)|www(?=\.)|(?<!\w)@|@(?=[-\w]+\.[-\w])|(?<!\w)GH-(?=\d)", re.IGNORECASE
+)
 _WORD_JOINER = "\u2060"  # invisible; a link ends before this character
 
 
@@ -42,7 +45,7 @@ def _list_parts(document: Document) -> Iterator[str]:
     for table in tables:
         if len(tables) > 1:
             yield f"{escape_text(table.title)}:"
-        yield _write_table(table)
+        yield write_table(table)
     if document.settings:
         yield _write_settings(document.settings)
     if document.link:
@@ -53,7 +56,8 @@ def _write_settings(settings: Mapping[str, str]) -> str:
     return " · ".join(f"{escape_text(name)}: {escape_text(value)}" for name, value in settings.items())
 
 
-def _write_table(table: DocumentTable) -> str:
+def write_table(table: DocumentTable) -> str:
+    """Return a table for GitHub, followed by the number of rows that are left out."""
     titles = [escape_text(column.title, _LONGEST_CELL) or " " for column in table.columns]
     rules = ["--:" if column.is_number else "---" for column in table.columns]
     rows = [[_write_cell(cell) for cell in row] for row in table.rows[:MOST_ROWS]]

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 from callgauge.analysis import wording
 from callgauge.analysis.arm_filters import Arm, arm_query, do_overlap, name_arms
@@ -26,6 +27,7 @@ from callgauge.analysis.comparisons.sides import (
     read_work,
 )
 from callgauge.analysis.comparisons.strata_queries import Ask
+from callgauge.analysis.comparisons.worse_parts import WorsePart, describe_part, find_worse_parts
 from callgauge.analysis.measures.comparisons import SMALLEST, SliceComparison
 from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.metrics import MetricError
@@ -37,11 +39,12 @@ from callgauge.analysis.verdicts.sentences import (
     format_points,
     format_size,
 )
+from callgauge.documents.gate_text import GateSideText, GateText, write_sentence
 from callgauge.memory.baselines import Baseline
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.report.content.compose import write_link
 from callgauge.report.content.morning_report import ReportError
-from callgauge.stats import Difference
+from callgauge.stats import Difference, Interval
 from callgauge.stats.gate_syntax import EXIT_CODES, GateSyntaxError, Verdict, read_gate_text
 from ingest.time_ranges import Days, read_range
 
@@ -50,11 +53,6 @@ SAME_DAYS = "same days"
 """The baseline for the same days as the judged slice, for example to compare two hosts or models."""
 _JUDGED = tuple(name for name, rate in RATES.items() if rate.better is not None)
 Labels = Mapping[str, Mapping[str, str]]
-_WORDS: Mapping[Verdict, str] = {
-    "not worse": "Not worse",
-    "worse": "Worse",
-    "cannot be told": "Not enough data",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +95,9 @@ class StoreGate:
     """The verdict of a gate.
 
     `difference` is the difference that the page Compare shows. `decided_by` is the interval that decides.
-    `why` is the reason in words. `link` leads to the page Compare (`/compare?…`), and `sentence` is the
-    verdict on that page.
+    `why` is the reason in words, for example which data are missing. `link` leads to the page Compare
+    (`/compare?…`), and `sentence` is the verdict on that page. `where` holds the parts that are worse, and
+    `parts` the same parts in words.
     """
 
     rate: str
@@ -112,6 +111,8 @@ class StoreGate:
     at_same_mix: bool
     link: str
     sentence: str = ""
+    where: tuple[WorsePart, ...] = ()
+    parts: tuple[str, ...] = ()
 
     @property
     def exit_code(self) -> int:
@@ -171,10 +172,10 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
     difference = comparison.difference if comparison else None
     sentence = ""
     decided_by: GateReach | None = None
+    where: tuple[WorsePart, ...] = ()
     verdict: Verdict = "cannot be told"
     if comparison is None or difference is None:
-        sides = " or of ".join(side.name for side in (a, b) if not _count_judged(side, margin.rate))
-        why = f"No {margin.rate.noun} of {sides} was measured."
+        why = _describe_unmeasured(ask, (a, b), margin.rate)
     elif basis.rate is None:
         why = basis.sentence
     elif do_overlap(*arms):
@@ -183,12 +184,14 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         comparison.p is None
         # The page Compare gives no verdict here either, because there is too little data or the mix differs.
     ):
-        why = describe_verdict(comparison, margin.size)
+        reason = describe_verdict(comparison, margin.size).removeprefix("Not enough data: ")
+        why = f"{reason} {basis.sentence}".rstrip()
     else:
         decided_by = _take_reach(difference)
         verdict = decide(comparison, margin.size)
-        parts = break_sides_down(ask, a, b, margin.rate, comparison, work)
-        sentence = write_headline(parts, ArmNames(b.name, a.name), _make_label(labels), SMALLEST)
+        breakdown = break_sides_down(ask, a, b, margin.rate, comparison, work)
+        sentence = write_headline(breakdown, ArmNames(b.name, a.name), _make_label(labels), SMALLEST)
+        where = find_worse_parts(ask, arms, breakdown)
         needed = describe_needed(comparison, margin.size) if verdict == "cannot be told" else ""
         why = " ".join(filter(None, (basis.sentence, needed)))
     return StoreGate(
@@ -203,6 +206,22 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         bool(comparison and comparison.is_at_same_mix),
         _write_link(arms, margin.rate),
         sentence,
+        where,
+        tuple(describe_part(part, _make_label(labels)) for part in where),
+    )
+
+
+def _describe_unmeasured(ask: Ask, sides: tuple[CompareSide, CompareSide], rate: RateDefinition) -> str:
+    """Return which slice has no data for a rate, and which days the store has."""
+    unmeasured = [side for side in sides if not _count_judged(side, rate)]
+    several = wording.plural_of(rate.noun)
+    sentence = f"No {rate.noun} of {' or of '.join(side.name for side in unmeasured)} was measured"
+    if any((whole := side.whole_slice(rate)) and whole.total for side in unmeasured):
+        return f"{sentence}: the logs do not contain the data for {rate.phrase}."
+    extent = ask("extent").iloc[0]
+    return (
+        f"{sentence}: the store has no {several} there. The days of the store are {extent.first_day} to "
+        f"{extent.last_day}; choose other days with --days and --baseline, or fewer filters."
     )
 
 
@@ -254,32 +273,39 @@ def _write_link(arms: tuple[Arm, Arm], rate: RateDefinition) -> str:
     return write_link("compare", {**a, **b, "rate": rate.name})
 
 
-def describe_gate(gate: StoreGate) -> str:
-    """Return the verdict in a sentence with the counts and intervals of slice and baseline.
-
-    The sentence contains log content.
-    """
-    verdict = _WORDS[gate.verdict]
-    if gate.decided_by is None or gate.difference is None:
-        return f"{verdict}. {gate.why}"
-    sides = " against ".join(_describe_side(side) for side in (gate.slice, gate.baseline))
+def explain_gate(gate: StoreGate) -> GateText:
+    """Return the verdict in words, with the counts and intervals of slice and baseline."""
+    rate = RATES[gate.rate]
     mix = ", mix-adjusted" if gate.at_same_mix else ""
-    words = f"{verdict} by {format_size(gate.margin)}: {RATES[gate.rate].phrase} of {sides}"
-    words += f"; difference{mix} {_write_reach(gate.difference)}"
-    return " ".join(filter(None, (f"{words}.", gate.sentence, gate.why)))
+    return GateText(
+        gate.verdict,
+        rate.phrase,
+        format_size(gate.margin),
+        _explain_side(gate.slice),
+        _explain_side(gate.baseline),
+        f"{_write_reach(gate.difference)}{mix}" if gate.difference else "",
+        gate.decided_by is not None,
+        " ".join(filter(None, (gate.sentence, gate.why))),
+        gate.parts,
+        gate.link,
+    )
 
 
-def _describe_side(side: GateSide) -> str:
-    counts = wording.fraction(side.k, side.n)
-    return f"{wording.one_line(side.name, 80)} {wording.rate(side.k, side.n)} ({counts})"
+def make_result(gate: StoreGate) -> dict[str, Any]:
+    """Return the gate as data for JSON."""
+    return {**asdict(gate), "exit_code": gate.exit_code, "text": write_sentence(explain_gate(gate))}
+
+
+def _explain_side(side: GateSide) -> GateSideText:
+    reach = ""
+    if side.low is not None and side.high is not None:
+        reach = f", 95% {wording.interval(Interval(side.low, side.high))}"
+    return GateSideText(side.name, wording.rate(side.k, side.n), f"{wording.fraction(side.k, side.n)}{reach}")
 
 
 def _write_reach(reach: GateReach) -> str:
-    return f"{format_points(reach.estimate)} points ({_write_ends(reach)})"
-
-
-def _write_ends(reach: GateReach) -> str:
-    return f"{format_points(reach.low)} to {format_points(reach.high)}"
+    ends = f"{format_points(reach.low)} to {format_points(reach.high)}"
+    return f"{format_points(reach.estimate)} points ({ends})"
 
 
 # --- the slices of a gate ----------------------------------------------------------------------

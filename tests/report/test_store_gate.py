@@ -18,12 +18,13 @@ from callgauge.analysis.arm_filters import Arm
 from callgauge.analysis.metrics.published_store import read_store
 from callgauge.cli.main import app
 from callgauge.dashboard.page_files import page_file
+from callgauge.documents.gate_text import write_sentence
 from callgauge.memory.baselines import Baseline, save_baseline
 from callgauge.memory.memory_file import MemoryFile
 from callgauge.report.store_gate import (
     StoreGate,
     choose_gate_arms,
-    describe_gate,
+    explain_gate,
     judge_gates,
     judge_store_gate,
     read_labels,
@@ -62,7 +63,7 @@ def test_a_verdict_has_its_exit_code(published: Path, gate: str, days: str, verd
     gate_result = judge(published, gate, days)
     assert (gate_result.verdict, gate_result.exit_code) == (verdict, code)
     words = "Not enough data" if verdict == "cannot be told" else verdict.capitalize()
-    assert describe_gate(gate_result).startswith(words)
+    assert write_sentence(explain_gate(gate_result)).startswith(words)
 
 
 def test_its_numbers_are_those_of_the_page_that_it_links(
@@ -74,7 +75,7 @@ def test_its_numbers_are_those_of_the_page_that_it_links(
     assert path == "/compare"
     words = said(opened(page_file("compare"), **dict(parse_qsl(query))))
     plain = re.sub(r"\\(.)", r"\1", words)
-    reach = re.search(r"difference \S+ points \(\S+ to \S+", describe_gate(gate_result))
+    reach = re.search(r"difference \S+ points \(\S+ to \S+", write_sentence(explain_gate(gate_result)))
     assert reach is not None
     assert reach[0].rstrip(");,.") in plain.replace("Difference", "difference")
     for side in (gate_result.slice, gate_result.baseline):
@@ -106,13 +107,13 @@ def test_of_the_same_days_the_interval_is_the_pages(published: Path) -> None:
 def test_too_few_days_on_both_sides_tell_nothing(published: Path) -> None:
     gate_result = judge(published, "no-worse=0.05", "2026-11-19 to 2026-11-20", "2026-11-06 to 2026-11-09")
     assert gate_result.verdict == "cannot be told"
-    assert "ran on different days, and neither on 5 of them" in describe_gate(gate_result)
+    assert "ran on different days, and neither on 5 of them" in write_sentence(explain_gate(gate_result))
 
 
 def test_days_that_both_sides_have_tell_nothing(published: Path) -> None:
     gate_result = judge(published, "no-worse=0.05", baseline="2026-11-01 to 2026-11-12")
     assert gate_result.verdict == "cannot be told"
-    assert "share calls" in describe_gate(gate_result)
+    assert "share calls" in write_sentence(explain_gate(gate_result))
 
 
 @pytest.mark.thorough
@@ -215,7 +216,7 @@ def test_the_command_prints_the_sentence_and_exits_with_the_worst_code(published
     ]
     passed = CliRunner().invoke(app, words)
     assert passed.exit_code == 0, passed.output
-    assert passed.stdout.startswith("Not worse by 3 points: parse errors of ")
+    assert passed.stdout.startswith("Not worse: parse errors of ")
     both = CliRunner().invoke(app, [*words, "--gate", "no-worse=0.001", "--json"])
     assert both.exit_code == 6
     verdicts = json.loads(both.stdout)
@@ -235,9 +236,8 @@ def test_the_command_compares_two_hosts_on_the_same_days(tmp_path: Path) -> None
     publish(store, {"tool_calls": [*calls(98, 2, provider="east-1"), *calls(60, 40, provider="west-2")]})
     result = CliRunner().invoke(app, ["gate", "--store", str(store), *HOSTS_COMPARED])
     assert result.exit_code == 5, result.output
-    assert result.stdout.startswith(
-        "Worse by 2 points: parse errors of west-2 40.0% (40 / 100) against east-1 2.0% (2 / 100)"
-    )
+    assert result.stdout.startswith("Worse: parse errors of west-2 40.0% (40 / 100, 95% ")
+    assert ") against east-1 2.0% (2 / 100, 95% " in result.stdout
     assert "a_provider=east-1" in result.stdout
     other_way = {"west-2": "east-1", "east-1": "west-2"}
     turned = [other_way.get(word, word) for word in HOSTS_COMPARED]

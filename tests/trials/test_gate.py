@@ -186,8 +186,9 @@ def test_the_command_ends_with_the_code_of_the_gate(
     root = MadeRun(refuse(often), tasks=160, looks=5).write(tmp_path / "run")
     exit_code, output, _ = run_command(root, "--gate", "no-worse=0.02")
     assert exit_code == code
-    assert f"(exit {code})" in output
-    assert ("would be enough if the difference stays the same" in output) == (code == 6)
+    words = {0: "Not worse: ", 5: "Worse: ", 6: "Not enough data: "}
+    assert f"\n{words[code]}invalid calls of new " in output
+    assert ("would decide if the difference stays the same" in output) == (code == 6)
     assert run_command(root)[0] == 0
 
 
@@ -209,7 +210,7 @@ def test_a_gate_on_an_empty_run_cannot_be_told_and_a_wrong_gate_is_wrong_use(tmp
     root = write_folder(tmp_path / "run", made.lock(), [], [])
     exit_code, output, _ = run_command(root, "--gate", "no-worse=0.02")
     assert exit_code == 6
-    assert "fewer than two tasks" in output
+    assert "Fewer than two tasks" in output
     exit_code, output, problem = run_command(root, "--gate", "no-worse:speed=1")
     assert (exit_code, output) == (2, "")
     assert "'speed'" in problem

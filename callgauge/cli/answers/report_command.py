@@ -1,9 +1,8 @@
-"""The commands `callgauge report` and `callgauge gate`: what changed, and whether something got worse."""
+"""The command `callgauge report`: what changed in a store."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from callgauge.cli import render
-from callgauge.cli.options.store_option import OptionalStore, Store
+from callgauge.cli.options.store_option import OptionalStore
 from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.memory.memory_file import MemoryProblemError
 
@@ -23,14 +22,6 @@ Format = Literal["html", "md", "json", "slack", "email"]
 Config = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", readable=False, help="A callgauge.toml, instead of --store."),
-]
-Baseline = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME|DAYS",
-        help="A saved baseline, or days: 7 days (before the tested days), 2026-11-01 to 2026-11-07, or same "
-        "days (to compare two hosts).",
-    ),
 ]
 
 
@@ -118,72 +109,3 @@ def _read_settings(path: Path) -> Configuration:
     except ConfigurationError as mistakes:
         render.print_mistakes(mistakes)
         raise typer.Exit(ExitCode.WRONG_USE) from None
-
-
-Names = list[str] | None
-
-
-def gate(
-    store: Store,
-    baseline: Baseline,
-    gates: Annotated[
-        list[str],
-        typer.Option(
-            "--gate",
-            metavar="no-worse[:RATE]=SIZE",
-            help="Exit with 0 if the rate is not worse than the baseline by SIZE (0.02 or 2%), with 5 if it "
-            "is worse, with 6 if there is not enough data. [default RATE: parse_error] Repeatable.",
-        ),
-    ],
-    days: Annotated[str, typer.Option(metavar="DAYS", help="The days to test.")] = "7 days",
-    model: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this model. Repeatable.")
-    ] = None,
-    provider: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only models on this host. Repeatable.")
-    ] = None,
-    baseline_provider: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="The baseline's host, instead of --provider. Repeatable."),
-    ] = None,
-    prompt: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this prompt, such as fixer@13. Repeatable.")
-    ] = None,
-    tool: Annotated[Names, typer.Option(metavar="NAME", help="Only this tool. Repeatable.")] = None,
-    mcp_server: Annotated[
-        Names, typer.Option(metavar="NAME", help="Only this MCP server. Repeatable.")
-    ] = None,
-    source: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this log format. Repeatable.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-) -> None:
-    """Fail in CI if the newest days are worse than a baseline.
-
-    Exits with 0 for not worse, 5 for worse, 6 for not enough data, 1 if the store cannot be read.
-    """
-    from callgauge.report.content.morning_report import ReportError
-    from callgauge.report.store_gate import describe_gate, judge_gates
-    from callgauge.stats.gate_syntax import EXIT_CODES, GateSyntaxError, choose_worst
-
-    chosen = {
-        "model": model or (),
-        "provider": provider or (),
-        "prompt": prompt or (),
-        "tool": tool or (),
-        "mcp_server": mcp_server or (),
-        "source": source or (),
-    }
-    try:
-        results = judge_gates(store, gates, baseline, days, chosen, {"provider": baseline_provider or ()})
-    except GateSyntaxError as problem:
-        render.fail(str(problem), ExitCode.WRONG_USE)
-    except (ReportError, MemoryProblemError) as problem:
-        render.fail(str(problem), ExitCode.FAILED)
-    if as_json:
-        print(render.to_json([{**asdict(result), "exit_code": result.exit_code} for result in results]))
-    else:
-        for result in results:
-            print(render.escape_for_terminal(describe_gate(result)))
-            print(render.escape_for_terminal(f"  {result.link}"))
-    raise typer.Exit(EXIT_CODES[choose_worst(result.verdict for result in results)])

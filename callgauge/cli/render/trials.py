@@ -13,10 +13,10 @@ from callgauge.cli.render.terminal import align_columns, escape_for_terminal
 from lenient import DefinitionFinding
 
 if TYPE_CHECKING:
+    from callgauge.documents.gate_text import GateText
     from callgauge.trials.planning.estimates import CatalogSize, History, RunEstimate
     from callgauge.trials.planning.plan import Plan, TrialArm
     from callgauge.trials.running.run import RunProgress
-    from callgauge.trials.verdicts.gate import GateResult
     from callgauge.trials.verdicts.report import Report
 
 _MOST_TOOLS = 30  # At most this many tools of a set of definitions are listed.
@@ -206,21 +206,19 @@ def show_run(stream: TextIO | None = None) -> Iterator[Callable[[RunProgress], N
             print(_CLEAR, end="", file=stream, flush=True)
 
 
-def trial_report_lines(
-    report: Report, gates: Sequence[GateResult], *, is_full: bool = False
-) -> Iterator[str]:
+def trial_report_lines(report: Report, gates: Sequence[GateText], *, is_full: bool = False) -> Iterator[str]:
     """Yield the lines of a report: the answer, a table of the primary measure, warnings and gates.
 
     `is_full` adds the question, all sentences, measures and settings, and the details.
     """
     # A top-level import of numpy would delay every command by 0.2 seconds.
+    from callgauge.documents.gate_text import write_sentence, write_where
     from callgauge.trials.verdicts.report_text import (
         FACTOR_HEADS,
         HEADS,
         answer_lines,
         detail_lines,
         factor_rows,
-        gate_lines,
         table_rows,
         unplanned_note,
     )
@@ -248,4 +246,6 @@ def trial_report_lines(
         yield from (f"{title}: {escape_for_terminal(line)}" for line in lines)
     for gate in gates:
         yield ""
-        yield from map(escape_for_terminal, gate_lines(gate, report.reference))
+        yield escape_for_terminal(write_sentence(gate))
+        if where := write_where(gate):
+            yield f"  {escape_for_terminal(where)}"

@@ -41,19 +41,19 @@ def report(
     from callgauge.cli.render.trials import trial_report_lines
     from callgauge.stats.gate_syntax import GateSyntaxError
     from callgauge.trials.results.run_folder import FolderError
-    from callgauge.trials.verdicts.gate import choose_exit_code, judge_gate, read_gate
+    from callgauge.trials.verdicts.gate import choose_exit_code, judge_gates
+    from callgauge.trials.verdicts.gate_words import explain_gates
     from callgauge.trials.verdicts.report import make_report
     from callgauge.trials.verdicts.report_text import answer_lines, write_report
     from callgauge.trials.verdicts.run_record import read_run
 
     try:
-        margins = [read_gate(text) for text in gate or ()]
         record = read_run(folder)
+        gates = judge_gates(record, gate or ())
     except (GateSyntaxError, FolderError) as problem:
         render.print_message(str(problem))
         raise typer.Exit(ExitCode.WRONG_USE) from None
     made = make_report(record)
-    gates = [judge_gate(record.design, record.outcomes, record.looks, margin) for margin in margins]
     try:
         write_report(folder, made)
     except OSError as problem:
@@ -64,7 +64,7 @@ def report(
         ]
         print(render.to_json({**made.to_data(), "answer": answer_lines(made), "gates": verdicts}))
     else:
-        print("\n".join(trial_report_lines(made, gates, is_full=full)))
+        print("\n".join(trial_report_lines(made, explain_gates(record, gates), is_full=full)))
     if gates:
         raise typer.Exit(choose_exit_code(gates))
 

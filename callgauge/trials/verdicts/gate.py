@@ -9,23 +9,32 @@ data. The intervals are valid even if the trial run stopped early.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import ceil, sqrt
 
-from callgauge.stats.gate_syntax import EXIT_CODES, Verdict, choose_worst, read_gate_text
+from callgauge.stats.gate_syntax import EXIT_CODES, GateSyntaxError, Verdict, choose_worst, read_gate_text
+from callgauge.stats.intervals import Z
 from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.sequential import normal_quantile, observations_needed
 from callgauge.stats.task_pairs import (
     MOST_MISSING,
+    Counts,
     PairedTasks,
     has_enough,
+    pair_counts,
     pair_tasks,
+    pair_values,
     repeated_interval,
+    value_tasks,
 )
 from callgauge.trials.planning.plan import MeasureName
-from callgauge.trials.results.run_folder import ArmLook, TrialOutcome
+from callgauge.trials.results.run_folder import ArmLook, FolderError, TrialOutcome
 from callgauge.trials.verdicts.looks import TrialDesign
-from callgauge.trials.verdicts.measures import MEASURES, count_tasks
+from callgauge.trials.verdicts.measures import MEASURES, Measure, count_tasks
+from callgauge.trials.verdicts.run_record import RunRecord
+
+_STORE_RATES = {"parse_error": "refused", "schema_error": "refused", "turn_success": "turn_ok"}
+"""The measure of a trial run that is closest to a rate of a store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +49,38 @@ class Margin:
 
 
 @dataclass(frozen=True, slots=True)
+class ArmSide:
+    """A measure of one variant, over the tasks that the variant and the reference both have.
+
+    `k` is the number of hits and `n` the number of tries. For tokens and cost, `k` is the total and `n` the
+    number of trials. `rate` is k / n. `low` and `high` are its 95 % interval, in which tasks are the
+    independent units.
+    """
+
+    name: str
+    k: float
+    n: float
+    rate: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskChanges:
+    """The tasks that both variants have: how many, and in which the variant is worse, the worst first."""
+
+    tasks: int = 0
+    worse: tuple[str, ...] = ()
+    better: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ArmGate:
     """The gate's verdict on one variant.
 
     `low` and `high` are the interval of variant − reference from which the verdict follows. `more` is the
-    number of additional tasks that a verdict needs, or None when this number is unknown.
+    number of additional tasks that a verdict needs, or None when this number is unknown. `slice` and
+    `baseline` are the measured values of the variant and of the reference.
     """
 
     arm: str
@@ -54,6 +90,9 @@ class ArmGate:
     high: float | None = None
     more: int | None = None
     why: str | None = None
+    slice: ArmSide | None = None
+    baseline: ArmSide | None = None
+    changes: TaskChanges = field(default_factory=TaskChanges)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +124,33 @@ def read_gate(text: str) -> Margin:
 
     Raises GateSyntaxError.
     """
-    name, size = read_gate_text(text, MEASURES, "measure", "right")
+    try:
+        name, size = read_gate_text(text, MEASURES, "measure", "right")
+    except GateSyntaxError as problem:
+        raise GateSyntaxError(f"{problem}{_advise_measure(text)}") from None
     return Margin(next((measure for measure in MEASURES if measure == name), None), size)
+
+
+def _advise_measure(text: str) -> str:
+    """Return which measure of a trial run replaces the rate of a store that a gate names, or ""."""
+    for rate, measure in _STORE_RATES.items():
+        if f":{rate}" in text.partition("=")[0].replace(" ", ""):
+            return f". {rate} is a rate of a store; the closest measure of a trial run is {measure}"
+    return ""
+
+
+def judge_gates(record: RunRecord, texts: Sequence[str]) -> list[GateResult]:
+    """Return the verdicts of gates such as `no-worse=0.02` on a trial run.
+
+    Raises GateSyntaxError, and FolderError if the trial run has one variant.
+    """
+    margins = [read_gate(text) for text in texts]
+    if margins and not record.design.others:
+        raise FolderError(
+            f"the trial run {record.lock['run']} has one variant, so a gate has nothing to compare. Add the "
+            "new variant to [arms] of the plan, and start a new run with `callgauge trial run`"
+        )
+    return [judge_gate(record.design, record.outcomes, record.looks, margin) for margin in margins]
 
 
 def judge_gate(
@@ -100,13 +164,18 @@ def judge_gate(
     name = margin.measure or design.primary
     counts = count_tasks(outcomes, MEASURES[name])
     arms = tuple(
-        _judge_arm(
+        _add_figures(
+            _judge_arm(
+                design,
+                name,
+                margin.size,
+                arm,
+                pair_tasks(counts, MEASURES[name], arm, design.reference, design.groups),
+                [arm_look for arm_look in looks if arm_look.arm == arm],
+            ),
             design,
-            name,
-            margin.size,
-            arm,
-            pair_tasks(counts, MEASURES[name], arm, design.reference, design.groups),
-            [arm_look for arm_look in looks if arm_look.arm == arm],
+            counts,
+            MEASURES[name],
         )
         for arm in design.others
     )
@@ -116,6 +185,30 @@ def judge_gate(
 def choose_exit_code(gates: Sequence[GateResult]) -> int:
     """Return the exit code for several gates: 5 if a gate fails, else 6 if a gate lacks data, else 0."""
     return EXIT_CODES[choose_worst(gate.verdict for gate in gates)]
+
+
+def _add_figures(judged: ArmGate, design: TrialDesign, counts: Counts, measure: Measure) -> ArmGate:
+    """Return the verdict with the values of both variants, and with the tasks in which they differ."""
+    shared = pair_counts(counts, judged.arm, design.reference)
+    of, against = (
+        {task: counts[name][task] for task in shared} if shared else {}
+        for name in (judged.arm, design.reference)
+    )
+    sign = 1 if measure.lower_is_better else -1
+    changes = {task: sign * ((of[task].rate or 0.0) - (against[task].rate or 0.0)) for task in shared}
+    worse = sorted((task for task in changes if changes[task] > 0), key=lambda task: (-changes[task], task))
+    sides = []
+    for name, tasks in ((judged.arm, of), (design.reference, against)):
+        alone = pair_values(value_tasks(tasks), measure, design.groups)
+        low, high = alone.mean.interval(Z) if alone.mean else (None, None)
+        if low is not None and high is not None:
+            low, high = max(0.0, low), min(1.0, high) if measure.is_share else high
+        k, n = sum(count.k for count in tasks.values()), sum(count.n for count in tasks.values())
+        sides.append(ArmSide(name, k, n, k / n if n else None, low, high))
+    better = sum(change < 0 for change in changes.values())
+    return replace(
+        judged, slice=sides[0], baseline=sides[1], changes=TaskChanges(len(shared), tuple(worse), better)
+    )
 
 
 def _judge_arm(

@@ -15,7 +15,6 @@ from callgauge.stats.paired import FEWEST_UNLIKE
 from callgauge.stats.task_pairs import FactorDifference, MeasuredDifference
 from callgauge.trials.planning.plan import MeasureName
 from callgauge.trials.results.run_folder import Decision, RunFolder
-from callgauge.trials.verdicts.gate import ArmGate, GateResult
 from callgauge.trials.verdicts.measures import MEASURES, Measure
 from callgauge.trials.verdicts.report import ArmMeasure, ArmReport, Report, make_report
 from callgauge.trials.verdicts.run_record import read_run
@@ -149,15 +148,6 @@ def detail_lines(report: Report) -> Iterator[str]:
         yield f"Not the same: {key} ({', '.join(map(_show, values))})"
 
 
-def gate_lines(gate: GateResult, reference: str) -> Iterator[str]:
-    """Yield a line for the whole gate, and a line for each variant."""
-    measure = MEASURES[gate.measure]
-    margin = format_difference(measure, gate.margin).lstrip("+")
-    yield f"gate no-worse:{gate.measure}={gate.margin:g}: {gate.verdict} (exit {gate.exit_code})"
-    for arm in gate.arms:
-        yield f"{arm.arm}: {_describe_gate(arm, measure, margin, reference)}"
-
-
 def unplanned_note(report: Report) -> str | None:
     """Return the sentence about measures that are not in the plan, or None if the plan has all measures."""
     return _UNPLANNED.replace("\\", "") if _has_unplanned(report) else None
@@ -232,19 +222,6 @@ def _word(word: Decision | str) -> str:
 def _alike(report: Report) -> str:
     smallest = format_difference(MEASURES[report.primary], report.smallest)
     return f"equivalent within {smallest.lstrip('+')}"
-
-
-def _describe_gate(arm: ArmGate, measure: Measure, margin: str, reference: str) -> str:
-    if arm.estimate is None or arm.low is None or arm.high is None:
-        return f"not enough data: {arm.why}"
-    low, high = (format_difference(measure, end) for end in (arm.low, arm.high))
-    measured = f"{format_difference(measure, arm.estimate)}, between {low} and {high}"
-    if arm.verdict == "not worse":
-        return f"not worse than {reference} by {margin}: {measured}"
-    if arm.verdict == "worse":
-        return f"worse than {reference}: {measured}"
-    more = f"; {_more_tasks(arm.more)} would be enough if the difference stays the same" if arm.more else ""
-    return f"not enough data: {arm.why or measured}{more}"
 
 
 def _has_unplanned(report: Report) -> bool:
