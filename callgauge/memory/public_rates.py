@@ -79,7 +79,8 @@ def read_public_rate_file(path: Path) -> list[PublicRate]:
     if not rows and not problems:
         advice = f"write the columns {','.join(COLUMNS)} in line 1, and one rate per line"
         raise CheckedFileError([Problem(path, None, "", "has no rate", advice)])
-    rates, lines = [], {}
+    rates: list[PublicRate] = []
+    lines: dict[tuple[str, str, date, str], int] = {}
     for row in rows:
         faults = [Problem(path, row.line, name, what, advice) for name, what, advice in _find_faults(row)]
         problems += faults

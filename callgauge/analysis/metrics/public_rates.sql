@@ -27,7 +27,7 @@
 -- column unclear: calls that were not checked completely: the parser does not check a keyword of the definition
 -- note: A request counts as wrong if one of its calls is not JSON, names no offered tool, or does not fit the tool's definition. Repairs and conversions do not help: the text is checked as the model wrote it.
 -- note: A call without the model's own text or without a definition is not checked. A request with such a call counts in neither k nor n, so it is neither right nor wrong.
--- note: `format` is a hint in JSON Schema, so a wrong date or e-mail address is no error here. An undeclared parameter is an error only if the definition has additionalProperties: false.
+-- note: `format` is a hint in JSON Schema, so a wrong date or e-mail address does not count as an error. An undeclared parameter is an error only if the definition has additionalProperties: false.
 -- note: OpenRouter publishes the tool-call error rate, which is k / n. K2-Vendor-Verifier publishes the schema accuracy, which is 1 - k / n.
 -- note: The strata of a request with several calls are those of its first call.
 -- $by, $also, $first, $second and $third: model, provider, prompt, tool, mcp_server, definition, strategy, source, day.

@@ -81,7 +81,7 @@ def _draw_rows(rows: Sequence[PublicRow]) -> None:
         Column("Schema accuracy", "number", "Share of requests in which every tool call fits its definition"),
         Column("Public rate", "tight", "The newest public rate of each source"),
         Column("Verdict", "tight", "Against the public rate, corrected for all rows (Holm)"),
-        Column("Parse errors", "cell", f"{_PARSE.meaning}. Repaired calls are no parse errors."),
+        Column("Parse errors", "cell", f"{_PARSE.meaning}. Repaired calls do not count."),
     ]
     draw_table(
         "public_rate_rows",
