@@ -32,6 +32,7 @@ from lenient.diagnostics.codes import Stage
 from tests.analysis import public_logs as made
 from tests.analysis.session_shares import of_sessions
 from tests.analysis.store_fixture import HOSTILE
+from tests.analysis.test_verdict_list import listed
 
 DAY = date(2026, 11, 9)
 
@@ -213,6 +214,17 @@ def test_the_newest_rate_of_each_source_counts(compare: Compare) -> None:
     assert [(row.public.rate, row.days_apart) for row in rows if row.public] == [(0.2, 1), (0.4, 312)]
 
 
+def test_every_sentence_is_in_the_list_of_verdicts(compare: Compare) -> None:
+    rates = [public(rate=0.02), public(host="west", rate=0.6), public("owl", rate=0.1, source="other")]
+    tables = [
+        *(compare("owl"), compare("owl", *rates), compare("owl", public("ibis"))),
+        *(compare("few", public("few")), compare("mute"), compare("no such model")),
+    ]
+    for table in tables:
+        for sentence in table.write_sentences(str):
+            assert listed().fullmatch(sentence), sentence
+
+
 # --- verdicts -------------------------------------------------------------------------------------
 
 
@@ -275,7 +287,7 @@ def test_the_public_rates_are_counted_in_a_sentence(compare: Compare) -> None:
         "no calls of this model",
     ]
     assert compare("owl", rates[2]).write_sentences(str)[1] == (
-        "None of 1 imported public rate belongs to a model and a host of these calls."
+        "None of the imported public rates (1) belongs to a model and a host of these calls."
     )
 
 

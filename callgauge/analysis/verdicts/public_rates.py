@@ -88,8 +88,9 @@ def describe_public_verdicts(verdicts: Sequence[tuple[str, PublicVerdict]], impo
     if not imported:
         return "No public rates to compare with: import a CSV file with callgauge public-rates --import FILE."
     if not verdicts:
-        rates = wording.plural(imported, "imported public rate")
-        return f"None of {rates} belongs to a model and a host of these calls."
+        return (
+            f"None of the imported public rates ({imported:,}) belongs to a model and a host of these calls."
+        )
     parts = []
     for verdict, amount in ((PublicVerdict.HIGHER, "more"), (PublicVerdict.LOWER, "fewer")):
         if names := [name for name, own in verdicts if own is verdict]:
