@@ -202,10 +202,12 @@ def _redirect(ask: Ask) -> Ask:
     """Return an `ask` that counts slices and strata with the metric of this module."""
 
     def answer(metric: str, **parameters: Any) -> pd.DataFrame:
+        # The metric has only one rate. Without this parameter, the cache has the answer for the slices.
+        own = {name: value for name, value in parameters.items() if name != "rates"}
         if metric == "slices":
-            return ask(_METRIC, **parameters)
+            return ask(_METRIC, **own)
         if metric == "strata":
-            return ask(_METRIC, **parameters).rename(columns={"slice": "arm"})
+            return ask(_METRIC, **own).rename(columns={"slice": "arm"})
         return ask(metric, **parameters)
 
     return answer
