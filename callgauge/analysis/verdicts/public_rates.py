@@ -8,7 +8,6 @@ from math import isfinite
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.comparisons import SliceComparison
-from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.verdicts.hosts import Label, describe_hosts
 from callgauge.stats import divide_rates
 
@@ -70,13 +69,6 @@ def format_times(ratio: float) -> str:
 def describe_days_apart(days: int | None) -> str:
     """Return how far a public rate is from the calls of the store, or "" for at most 90 days."""
     return f"{days:,} days apart" if days is not None and days > FAR_APART else ""
-
-
-def describe_unmeasured_slice(slice_: Slice) -> str:
-    """Return which share of the requests could not be checked, or "" if all requests were checked."""
-    if slice_.total == slice_.share.n:
-        return ""
-    return f"not measured: {wording.rate(slice_.total - slice_.share.n, slice_.total)}"
 
 
 def describe_public_verdicts(verdicts: Sequence[tuple[str, PublicVerdict]], imported: int) -> str:
