@@ -44,7 +44,7 @@ OURS = {
     "callgauge.configuration": ("callgauge.checked_files", "callgauge.configuration"),
     "callgauge.stats": ("callgauge.stats",),
     "callgauge.memory": ("callgauge.checked_files", "callgauge.memory", "ingest.safe_files"),
-    "callgauge.prices": ("callgauge.memory", "callgauge.prices"),
+    "callgauge.prices": ("callgauge.checked_files", "callgauge.memory", "callgauge.prices"),
     "callgauge.serving": (
         "callgauge.configuration", "callgauge.memory", "callgauge.serving", "callgauge.traces",
         "ingest.decoding.zstd", "ingest.safe_files", "ingest.version",
@@ -53,7 +53,8 @@ OURS = {
     # This package contains all queries. Packages that show results must not query the store themselves.
     "callgauge.analysis": (
         "callgauge.analysis", "callgauge.memory", "callgauge.prices", "callgauge.stats", "ingest.errors",
-        "ingest.processes", "ingest.store", "ingest.time_ranges",
+        "ingest.pipeline.planning.model_aliases", "ingest.pipeline.planning.naming", "ingest.processes",
+        "ingest.store", "ingest.time_ranges",
     ),
     "callgauge.api": (*SHOWS_ANSWERS, "callgauge.api", "ingest.sessions.stored_text", "lenient"),
     # These modules turn plain data into documents. Both the dashboard and the report use them.

@@ -13,6 +13,7 @@ from bench.statistics import (
     change_cells,
     day_cells,
     gate_cells,
+    host_cells,
     interaction_cells,
     page,
     rate_cells,
@@ -43,6 +44,7 @@ SIMULATIONS: dict[str, tuple[Simulation, int, int]] = {
     "trials": (trial_cells.judge_trials, 1000, 4000),
     "changes": (change_cells.cells, 300, 500),
     "alerts": (alert_cells.cells, 30, 30),
+    "hosts": (host_cells.cells, 1000, 2000),
     "gates": (gate_cells.cells, 600, 600),
     "rules": (rule_cells.cells, 60, 60),
 }

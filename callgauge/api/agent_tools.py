@@ -136,6 +136,14 @@ _TOOLS = (
         "of two (by and also). by=day gives a trend.",
     ),
     _from_question(
+        "list_public_rates",
+        "public_rates",
+        "Compare with public rates",
+        "Return the tool-call errors of each model on each host as public lists count them (requests with a "
+        "call that is not JSON, names no offered tool, or does not fit the definition), next to the public "
+        "rates that the team imported, and a sentence on the hosts of each model.",
+    ),
+    _from_question(
         "compare_slices",
         "comparison",
         "Compare two slices",

@@ -30,7 +30,7 @@ from callgauge.cli import (
     up_command,
     user_commands,
 )
-from callgauge.cli.answers import gate_command, report_command
+from callgauge.cli.answers import gate_command, public_rates, report_command
 from callgauge.cli.recording import record_command
 from callgauge.cli.render.command_groups import CommandGroup
 from callgauge.cli.render.exit_codes import ExitCode
@@ -256,6 +256,7 @@ for explained in (
     keeping_commands.verify,
     maintenance_commands.models,
     price_command.prices,
+    public_rates.public_rates,
     service_commands.check_config,
     service_commands.init_config,
     service_commands.nightly,

@@ -18,7 +18,8 @@ from callgauge.analysis.metrics import MetricError
 from callgauge.dashboard import store_queries
 from callgauge.dashboard.viewer import leave_place_out
 from callgauge.memory.memory_file import MemoryProblemError
-from callgauge.memory.records import ModelPrice
+from callgauge.memory.public_rates import PublicRate
+from callgauge.memory.records import ModelPrice, TeamRecords
 
 
 def ask_slices(*, related: bool = True, **parameters: Any) -> Sequence[Slice]:
@@ -57,7 +58,16 @@ def rank_slices(
 
 def list_prices() -> Sequence[ModelPrice]:
     """Return the team's own prices. Raises MetricError."""
+    return tuple(_read_records().prices)
+
+
+def list_public_rates() -> Sequence[PublicRate]:
+    """Return the public rates that the team imported. Raises MetricError."""
+    return tuple(_read_records().public_rates)
+
+
+def _read_records() -> TeamRecords:
     try:
-        return tuple(store_queries.team_records().prices)
+        return store_queries.team_records()
     except MemoryProblemError as problem:
         raise MetricError(leave_place_out(str(problem))) from None

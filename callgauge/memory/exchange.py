@@ -124,6 +124,7 @@ _SLICE = Field(
     "lists of values by dimension",
     {},
 )
+_COUNT_OR_NONE = Field(_Optional(Number(1, 1e12, is_whole=True)), "a count, or null")
 _OR_NONE = Field(_Optional(Number()), "a number, or null")
 _SIDE = KeyedTable(
     {
@@ -160,7 +161,7 @@ class _Table:
 
     @property
     def time(self) -> str | None:
-        """The column with the time at which a row was written, or None for prices."""
+        """The column with the time at which a row was written, or None for prices and public rates."""
         return "at" if "at" in self.columns else None
 
 
@@ -252,6 +253,17 @@ _TABLES: Mapping[str, _Table] = {
         },
         ("signature",),
     ),
+    "public_rates": _Table(
+        {
+            "model": _WORDS,
+            "host": _WORDS,
+            "day": _DAY,
+            "source": _WORDS,
+            "rate": _SHARE,
+            "n": _COUNT_OR_NONE,
+        },
+        ("model", "host", "day", "source"),
+    ),
 }
 _FILE = KeyedTable(
     {
@@ -294,9 +306,9 @@ def _decode(row: dict[str, Any]) -> dict[str, Any]:
 def import_memory(file: MemoryFile, path: Path) -> Mapping[str, ImportCount]:
     """Merge all records of a file into the memory by key. After an error, no record is merged.
 
-    Of two rows with the same key, the newer row stays. Prices have no time, so imported prices replace stored
-    prices. Raises CheckedFileError, which lists every mistake in the file. Raises MemoryProblemError when the
-    memory cannot be written.
+    Of two rows with the same key, the newer row stays. Prices and public rates have no time, so imported
+    rows replace stored rows. Raises CheckedFileError, which lists every mistake in the file. Raises
+    MemoryProblemError when the memory cannot be written.
     """
     imported = _read_file(path)
     stored_rows = file.read_rows(

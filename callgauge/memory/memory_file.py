@@ -16,7 +16,7 @@ from uuid import uuid4
 from ingest.safe_files import new_files_like
 
 FILE = "memory.sqlite"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _HERE = Path(__file__).parent
 _SCRIPTS = ("schema.sql", *(f"to_{version}.sql" for version in range(2, SCHEMA_VERSION + 1)))
 _PATIENCE = 5.0  # A writer waits this many seconds for another writer; a write takes only milliseconds.

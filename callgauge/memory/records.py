@@ -13,6 +13,7 @@ from callgauge.memory.alert_rules import AlertRule
 from callgauge.memory.baselines import Baseline
 from callgauge.memory.decisions import RecordedDecision
 from callgauge.memory.notes import Note
+from callgauge.memory.public_rates import PublicRate
 from callgauge.memory.signature_states import SignatureState
 from callgauge.memory.views import SavedView
 
@@ -69,3 +70,4 @@ class TeamRecords:
     decisions: Sequence[RecordedDecision] = ()
     alert_rules: Sequence[AlertRule] = ()
     signature_states: Mapping[str, SignatureState] = field(default_factory=dict)
+    public_rates: Sequence[PublicRate] = ()

@@ -13,6 +13,7 @@ from callgauge.memory.baselines import SELECT_BASELINES, Baseline, read_baseline
 from callgauge.memory.decisions import SELECT_DECISIONS, read_decision
 from callgauge.memory.memory_file import MemoryFile, MemoryProblemError, cut_text, write_now
 from callgauge.memory.notes import SELECT_NOTES, read_note
+from callgauge.memory.public_rates import SELECT_PUBLIC_RATES, make_public_rate
 from callgauge.memory.records import Acknowledgement, Goal, ModelPrice, TeamRecords
 from callgauge.memory.signature_states import SELECT_STATES, read_state
 from callgauge.memory.views import SELECT_VIEWS, read_view
@@ -28,6 +29,7 @@ _ALL = (
     SELECT_DECISIONS,
     SELECT_RULES,
     SELECT_STATES,
+    SELECT_PUBLIC_RATES,
 )
 
 
@@ -52,7 +54,7 @@ class TeamMemory:
             ) from None
 
     def _make_records(self, rows: Sequence[Sequence[Sequence[Any]]]) -> TeamRecords:
-        acknowledgements, goals, prices, baselines, views, notes, decisions, rules, states = rows
+        acknowledgements, goals, prices, baselines, views, notes, decisions, rules, states, public = rows
         return TeamRecords(
             {
                 alert: Acknowledgement(alert, note, by, _to_time(at))
@@ -66,6 +68,7 @@ class TeamMemory:
             [read_decision(row) for row in decisions],
             [read_rule(row) for row in rules],
             {state.signature: state for state in map(read_state, states)},
+            [make_public_rate(row) for row in public],
         )
 
     def acknowledgements(self) -> Mapping[str, Acknowledgement]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -10,6 +9,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from callgauge.checked_files.csv_rows import read_csv_rows
+from callgauge.checked_files.file_problems import CheckedFileError
 from callgauge.memory.records import ModelPrice
 
 REQUIRED = ("model", "from_day", "input", "output")
@@ -62,39 +63,15 @@ def read_price_file(path: Path) -> list[ModelPrice]:
 
 
 def _read_csv(path: Path, text: str) -> Iterator[_Entry]:
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if _is_data(line)]
-    if not lines:
-        return
-    rows = csv.reader((line for _, line in lines), strict=True)
-    numbers = (number for number, _ in lines)
     try:
-        head = [name.strip() for name in next(rows)]
-        _check_columns(path, next(numbers), head)
-        for number, row in zip(numbers, rows, strict=False):
-            if len(row) > len(head):
-                raise PriceFileError(
-                    f"{path}, line {number}: {len(row)} values for {len(head)} columns: "
-                    "quote values with commas"
-                )
-            yield _Entry(f"line {number}", dict(zip(head, map(str.strip, row), strict=False)))
-    except csv.Error as problem:
-        raise PriceFileError(f"{path} is not CSV ({problem}): write one price a line") from None
-
-
-def _is_data(line: str) -> bool:
-    return bool(line.strip()) and not line.lstrip().startswith("#")
-
-
-def _check_columns(path: Path, number: int, head: list[str]) -> None:
-    missing = [name for name in REQUIRED if name not in head]
-    unknown = [name for name in head if name not in _COLUMNS]
-    twice = sorted({name for name in head if head.count(name) > 1})
-    for what, names in (("lacks", missing), ("has unknown", unknown), ("repeats", twice)):
-        if names:
-            raise PriceFileError(
-                f"{path}, line {number}: {what} columns {', '.join(names)}. "
-                f"Needed: {','.join(REQUIRED)}; if wanted: {','.join(OPTIONAL)}"
-            )
+        rows, problems = read_csv_rows(path, text, REQUIRED, OPTIONAL)
+    except CheckedFileError as mistakes:
+        rows, problems = [], list(mistakes.problems)
+    if problems:
+        lines = [f"{path}, line {each.line}: {each.what}: {each.advice}" for each in problems[:_MOST_TOLD]]
+        raise PriceFileError("\n".join(lines))
+    for row in rows:
+        yield _Entry(f"line {row.line}", row.fields)
 
 
 def _read_json(path: Path, text: str) -> Iterator[_Entry]:

@@ -3,10 +3,12 @@
 from callgauge.stats.corrections import benjamini_hochberg, holm
 from callgauge.stats.differences import (
     Difference,
+    RateRatio,
     bootstrap_interval,
     compare_estimates,
     compare_rates,
     compare_shares,
+    divide_rates,
 )
 from callgauge.stats.intervals import Interval
 from callgauge.stats.paired import compare_paired, compare_same_calls
@@ -43,6 +45,7 @@ __all__ = [
     "Interval",
     "PassK",
     "Ranking",
+    "RateRatio",
     "Share",
     "StandardisedDifference",
     "benjamini_hochberg",
@@ -53,6 +56,7 @@ __all__ = [
     "compare_ratios",
     "compare_same_calls",
     "compare_shares",
+    "divide_rates",
     "holm",
     "make_shares",
     "pass_k",

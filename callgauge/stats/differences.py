@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from callgauge.stats.special_functions import stdtrit_of
 
 _AT_ONCE = 1_000_000  # maximum number of random numbers in memory
 _WORTH_A_SEARCH = 0.05  # with thousands of differences, larger p-values are not computed
+_TINY = 1e-12  # a smaller lower bound of a rate counts as 0
 _MOST_FREEDOM = 1e6  # above this, Student's t and the normal distribution agree to six digits
 
 EstimatePair = tuple[Estimate, Estimate]
@@ -91,6 +92,48 @@ def compare_estimates(pairs: Sequence[EstimatePair]) -> list[Difference]:
     estimate, reaches, rates = _read_pairs(pairs)
     clustered = [first.moves is not None or other.moves is not None for first, other in pairs]
     return _invert(estimate, reaches, _joint_freedom(rates), [f"Newcombe{_OVER[each]}" for each in clustered])
+
+
+@dataclass(frozen=True, slots=True)
+class RateRatio:
+    """A rate divided by another rate, with the 95 % interval. `high` is infinite if the other rate may be
+    0.
+    """
+
+    estimate: float
+    low: float
+    high: float
+
+
+def divide_rates(share: Share, against: Share) -> RateRatio | None:
+    """Return the ratio of two rates, `share` divided by `against`, including the variation between days.
+
+    Return None when a rate has no observations, or when `against` has no hits. The interval combines the
+    Wilson intervals of the two rates (MOVER for ratios; Donner & Zou 2012), with the quantile and the
+    correlation that `compare_rates` uses. So the interval of the ratio excludes 1 exactly when the interval
+    of the difference excludes 0.
+    """
+    excess = measure_excesses([(share, against)])[0]
+    if not (first := share.estimate) or not (other := against.estimate) or not other.rate:
+        return None
+    pair = widen_estimates(first, other, excess)
+    _, _, rates = _read_pairs([pair])
+    quantile = t_quantiles(_joint_freedom(rates))
+    (p1, n1, _), (p2, n2, _) = rates
+    (low1, high1), (low2, high2) = wilson_bounds(p1, n1, quantile), wilson_bounds(p2, n2, quantile)
+    shared = _shared_part(*((each.moves, each.own_freedom) for each in pair))
+
+    def solve(reach: Floats, other_reach: Floats) -> tuple[float, float, float]:
+        """Return the terms of the quadratic equation whose roots are the ends of the interval."""
+        middle = float((p1 * p2 - shared * reach * other_reach)[0])
+        top, bottom = float((p1**2 - reach**2)[0]), float((p2**2 - other_reach**2)[0])
+        return middle + sqrt(max(0.0, middle**2 - top * bottom)), top, bottom
+
+    root, top, _ = solve(p1 - low1, high2 - p2)
+    low = max(0.0, top) / root if root > 0 else 0.0
+    root, _, bottom = solve(high1 - p1, p2 - low2)
+    high = root / bottom if bottom > _TINY else inf
+    return RateRatio(first.rate / other.rate, low, high)
 
 
 def compare_differences(quads: Sequence[tuple[EstimatePair, EstimatePair]]) -> list[Difference]:

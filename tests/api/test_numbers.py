@@ -145,6 +145,7 @@ ASKED_BY_AGENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "rank_slices": ("/ranking", {"by": "model", "tool": "edit_file", "days": "all"}),
     "list_rates": ("/rates", {"by": "model", "rate": ["parse_error", "retried"], "limit": 100}),
     "compare_slices": ("/comparison", {"a_prompt": "fixer@12", "b_prompt": "fixer@13", "days": "all"}),
+    "list_public_rates": ("/public-rates", {"days": "all"}),
     "list_names": ("/choices", {"dimension": "tool", "limit": 50}),
     "find_errors": ("/signatures", {"tool": "edit_file", "limit": 20}),
     "list_calls": ("/calls", {"fault": "syntax", "model": "kestrel-coder-14b", "limit": 20}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
+from callgauge.memory.memory_file import FILE, MemoryFile
+from callgauge.memory.public_rates import PublicRate, save_public_rates
+from ingest.pipeline.load import load
+from tests.analysis.public_logs import COERCED, VALID, write_log, write_session
 from tests.analysis.store_fixture import HOSTILE, a_turn, publish
 from tests.dashboard.conftest import FEW, open_fold, opened, said
 from tests.dashboard.sheets import calls, sheet_of, sheets
@@ -372,3 +377,25 @@ def test_versions_of_a_harness_are_shown_in_the_order_of_their_use(store: Path) 
     assert [row["Version"]["text"] for row in rows if row["Change"]["text"]] == ["1.8"]
     assert rows[7]["Change"]["text"] == "Worse from here on"
     assert r"From 1\.8 on" in said(app)
+
+
+def test_tool_call_errors_are_next_to_the_public_rates(store: Path, tmp_path: Path) -> None:
+    sessions = [write_session(f"s{n}", [[VALID], [COERCED]]) for n in range(20)]
+    load([write_log(tmp_path / "logs", *sessions)], store)
+    day = date(2025, 6, 1)
+    rates = [PublicRate("owl", "EAST", day, 0.005, HOSTILE), PublicRate(HOSTILE, "x", day, 0.1, "list")]
+    save_public_rates(MemoryFile(store), rates)
+    assert "Tool-call errors by model and host, next to public rates" not in sheets(opened(PAGE))
+    app = opened(PAGE, public_rates="1")
+    (row,) = sheet_of(app, "Tool-call errors by model and host, next to public rates")
+    assert row["Tool-call errors"]["sub"].startswith("20 / 40 · ")
+    assert (row["Schema accuracy"]["text"], row["Public rate"]["text"]) == ("50%", "0.50%")
+    assert row["Public rate"]["sub"].endswith(" · 526 days apart")
+    assert row["Verdict"]["text"] == "Higher than the public rate"
+    assert row["Parse errors"]["sub"] == "0 / 40"
+    (left,) = sheet_of(app, "Public rates that match no calls")
+    assert (left["Public model"]["text"], left["Reason"]["text"]) == (HOSTILE, "no calls of this model")
+    assert "owl on east has more tool\\-call errors than the public rate" in said(app)
+    (store / FILE).write_bytes(b"no database" * 1000)
+    broken = opened(PAGE, public_rates="1")
+    assert any("cannot be read or written" in block.value for block in broken.error)

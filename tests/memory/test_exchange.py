@@ -13,6 +13,7 @@ from callgauge.checked_files.file_problems import CheckedFileError
 from callgauge.memory import alert_rules, baselines, decisions, notes, signature_states, views
 from callgauge.memory.exchange import ImportCount, export_memory, import_memory
 from callgauge.memory.memory_file import MemoryFile
+from callgauge.memory.public_rates import PublicRate, save_public_rates
 from callgauge.memory.records import ModelPrice
 from callgauge.memory.team_memory import TeamMemory
 from tests.memory.test_remembered import FIGURES, HOSTILE
@@ -34,6 +35,7 @@ def full(tmp_path: Path) -> MemoryFile:
     decisions.record_decision(file, HOSTILE, HOSTILE, "compare?rate=x", FIGURES, by=HOSTILE)
     alert_rules.save_rule(file, HOSTILE, "parse_error", "changed", 0.0, kept, by=HOSTILE)
     alert_rules.mute_rule(file, HOSTILE, date(2026, 12, 1))
+    save_public_rates(file, [PublicRate(HOSTILE, HOSTILE, date(2026, 11, 2), 0.03, HOSTILE, 1250)])
     signature_states.set_state(file, HOSTILE, "fixed", fixed_in=HOSTILE, fixed_day=date(2026, 11, 9))
     return file
 

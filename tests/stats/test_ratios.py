@@ -1,11 +1,23 @@
-"""Tests the interval of the cost per successful turn, and of the ratio of two such costs."""
+"""Tests the interval of the cost per successful turn, of the ratio of two such costs, and of two rates."""
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 import pytest
+from statsmodels.stats.proportion import confint_proportions_2indep
 
-from callgauge.stats import GROUPS, Interval, compare_ratios, ratio_interval
+from callgauge.stats import (
+    GROUPS,
+    Interval,
+    Share,
+    compare_rates,
+    compare_ratios,
+    divide_rates,
+    ratio_interval,
+)
+from tests.analysis.session_shares import draw_share
 
 RANDOM = np.random.default_rng(7)
 TURNS = RANDOM.integers(1, 9, GROUPS).astype(float)
@@ -54,3 +66,36 @@ def test_sessions_of_their_own_make_the_difference_wider_than_either() -> None:
     between = width(compare_ratios(first, second))
     assert between > max(width(ratio_interval(*first)), width(ratio_interval(*second)))
     assert compare_ratios(first, (NONE, NONE)) is None
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "against"), [(62, 400, (20, 402)), (30, 100, (10, 100)), (5, 60, (9, 50))]
+)
+def test_the_ratio_of_two_rates_is_close_to_the_score_interval(
+    k: int, n: int, against: tuple[int, int]
+) -> None:
+    ratio = divide_rates(Share(k, n), Share(*against))
+    assert ratio is not None
+    assert ratio.estimate == pytest.approx(k / n / (against[0] / against[1]))
+    low, high = confint_proportions_2indep(k, n, *against, compare="ratio", method="score")
+    assert (ratio.low, ratio.high) == pytest.approx((low, high), rel=0.05)
+
+
+def test_the_ratio_excludes_1_exactly_when_the_difference_excludes_0() -> None:
+    random, decided = np.random.default_rng(5), 0
+    for _ in range(200):
+        shares = [draw_share(random, 40, 6, rate, 0.1) for rate in (0.1, random.choice([0.1, 0.2, 0.3]))]
+        ratio, difference = divide_rates(*shares), compare_rates(*shares)
+        if ratio and difference:
+            decided += difference.is_decisive
+            assert (ratio.low > 1, ratio.high < 1) == (difference.low > 0, difference.high < 0)
+    assert 50 < decided < 150
+
+
+def test_a_ratio_of_two_rates_needs_errors_on_the_other_side() -> None:
+    assert divide_rates(Share(3, 10), Share(0, 10)) is None
+    assert divide_rates(Share(0, 0), Share(3, 10)) is None
+    none = divide_rates(Share(0, 50), Share(3, 50))
+    assert none is not None
+    assert (none.estimate, none.low) == (0, 0)
+    assert 0 < none.high < inf

@@ -29,7 +29,7 @@ class RateDefinition:
 
     name: str
     title: str
-    noun: Literal["call", "turn", "retry sequence"]
+    noun: Literal["call", "turn", "retry sequence", "request"]
     hit: str
     better: Literal["low", "high"] | None = "low"
     calls: Mapping[str, str] | None = None
@@ -221,6 +221,14 @@ _ALL = (
 )
 RATES: Mapping[str, RateDefinition] = {rate.name: rate for rate in _ALL}
 """All rates in the order of pages."""
+PUBLIC_ERROR = RateDefinition(
+    "tool_call_error",
+    "Tool-call errors",
+    "request",
+    "had a tool call that is not JSON, names no offered tool, or does not fit the tool's definition, before "
+    "any repair",
+)
+"""The rate that OpenRouter publishes. The metric `public_rates` counts it; the daily sums do not."""
 LEADING = ("turn_success", "retried", "parse_error")
 """The rates by which models are chosen, the most important first."""
 LISTED = tuple(rate.name for rate in _ALL if rate.is_listed)

@@ -26,11 +26,11 @@ Stratum = tuple[str, ...]
 def choose_dimensions(rate: RateDefinition, arms: Iterable[str]) -> tuple[str, ...]:
     """Return the dimensions that form the strata of a rate, the most informative first.
 
-    The dimensions `apart`, in which the slices differ, cannot form strata. A turn may call several tools, so
-    turns have no strata by tool.
+    The dimensions `apart`, in which the slices differ, cannot form strata. A turn or a request may call
+    several tools, so turns and requests have no strata by tool.
     """
     apart = {"prompt" if name == "prompt_name" else name for name in arms}
-    candidates = _OF_TURNS if rate.noun == "turn" else _OF_CALLS
+    candidates = _OF_TURNS if rate.noun in ("turn", "request") else _OF_CALLS
     return tuple(name for name in candidates if name not in apart)[:_FINEST]
 
 

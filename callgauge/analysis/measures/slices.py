@@ -10,10 +10,11 @@ from typing import Any
 
 import pandas as pd
 
-from callgauge.analysis.measures.rates import RATES, RateDefinition
+from callgauge.analysis.measures.rates import PUBLIC_ERROR, RATES, RateDefinition
 from callgauge.stats import Share, place_in_groups, read_days, relate_shares
 from callgauge.stats.intervals import Floats
 
+_DEFINITIONS = {**RATES, PUBLIC_ERROR.name: PUBLIC_ERROR}
 MEASURED_ENOUGH = 0.2  # a slice with a smaller measured share gets no rank, and a badge says so
 
 
@@ -66,7 +67,7 @@ def make_slices(rows: pd.DataFrame, *, related: bool = True) -> list[Slice]:
     """
     columns = (rows[name] for name in ("rate", "slice", "also", "total"))
     slices = [
-        Slice(RATES[rate], name, also, share, total)
+        Slice(_DEFINITIONS[rate], name, also, share, total)
         for rate, name, also, total, share in zip(*columns, read_shares(rows), strict=True)
     ]
     return relate_slices(slices) if related else slices

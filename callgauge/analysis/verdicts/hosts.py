@@ -15,14 +15,20 @@ Label = Callable[[str], str]
 
 
 def describe_hosts(
-    rows: Sequence[SliceComparison], label: Label, smallest: float, *, has_thin: bool = False
+    rows: Sequence[SliceComparison],
+    label: Label,
+    smallest: float,
+    *,
+    has_thin: bool = False,
+    describe_worse: Callable[[SliceComparison, Label], str] | None = None,
 ) -> str:
     """Describe which model is worse on which host.
 
     If no difference is clear, describe a pair that differs only without the correction of p-values, or the
     smallest difference that could have been found. `rows` holds hosts compared with the other hosts of their
     model, with p-values corrected over all rows. `smallest` is the smallest difference of interest, as a
-    share. `has_thin` is True if the hosts of some model have too little data.
+    share. `has_thin` is True if the hosts of some model have too little data. `describe_worse` returns a
+    sentence on a pair whose first host is clearly worse, or "" for the usual sentence.
     """
     judged = [row for row in rows if row.p is not None]
     if not judged:
@@ -36,7 +42,10 @@ def describe_hosts(
         # sentence.
         worse = [row for row in decided if _does_worse(row)] or decided
         more = len(worse) - _NAMED
-        sentences = [f"{_describe_pair(row, label)}." for row in worse[:_NAMED]]
+        sentences = [
+            f"{(describe_worse and describe_worse(row, label)) or _describe_pair(row, label)}."
+            for row in worse[:_NAMED]
+        ]
         return " ".join([*sentences, *([f"And {more} more, below."] if more > 0 else [])])
     compared = wording.plural(len(judged), "comparison")
     alone = [row for row in judged if _differs_alone(row, smallest)]

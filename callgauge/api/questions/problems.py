@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import logging
 from collections.abc import Iterable
 from typing import Any
 
+_LOG = logging.getLogger(__name__)
 TITLES = {
     400: "The question cannot be read",
     401: "A token is needed",
@@ -39,6 +41,12 @@ class ProblemError(Exception):
             "detail": self.detail,
             **self.more,
         }
+
+
+def refuse_memory(problem: Exception) -> ProblemError:
+    """Log why the team's memory cannot be read. Return the error for the client, which names no file."""
+    _LOG.warning("Programs cannot read the team's memory: %s", problem)
+    return ProblemError(503, "The decisions and notes cannot be read; the server's log has the reason.")
 
 
 def suggest(wrong: str, candidates: Iterable[str]) -> list[str]:

@@ -8,7 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from callgauge.api.questions import call_questions, rate_questions, store_questions, testset_questions
+from callgauge.api.questions import (
+    call_questions,
+    public_rate_questions,
+    rate_questions,
+    store_questions,
+    testset_questions,
+)
 from callgauge.api.questions.answers import Answer
 from callgauge.api.questions.parameters import Given, Parameter, read_parameters
 from callgauge.api.questions.store_access import StoreAccess
@@ -57,6 +63,13 @@ _ALL = (
         "Whether slice B is better than slice A, with the numbers of the page Compare.",
         rate_questions.COMPARISON_ASKED,
         rate_questions.ask_comparison,
+    ),
+    Question(
+        "public_rates",
+        "/public-rates",
+        "Tool-call errors by model and host as public lists count them, next to imported public rates.",
+        public_rate_questions.PUBLIC_RATES_ASKED,
+        public_rate_questions.ask_public_rates,
     ),
     Question(
         "calls",

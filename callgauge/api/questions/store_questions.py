@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -13,7 +12,7 @@ from callgauge.analysis.sandbox import query_runs
 from callgauge.api.questions.answers import Answer, Row, first_row, list_rows
 from callgauge.api.questions.parameters import Parameter
 from callgauge.api.questions.parsed_calls import code_data
-from callgauge.api.questions.problems import ProblemError, refuse_name
+from callgauge.api.questions.problems import ProblemError, refuse_memory, refuse_name
 from callgauge.api.questions.slice_filters import RARE
 from callgauge.api.questions.store_access import StoreAccess
 from callgauge.memory.memory_file import MemoryProblemError
@@ -21,7 +20,6 @@ from callgauge.memory.nights.night_steps import NightRecords
 from callgauge.serving.settings import texts_are_shown
 from lenient import CODES, DEFINITION_CODES
 
-_LOG = logging.getLogger(__name__)
 CHOICES = (
     "model", "prompt", "tool", "mcp_server", "source", "provider", "strategy", "harness_version",
     *RARE, "run", "arm",
@@ -69,10 +67,7 @@ def ask_loads(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
     try:
         steps = NightRecords(store.folder).list_steps(parameters["nights"])
     except MemoryProblemError as problem:
-        _LOG.warning("Programs cannot read the team's memory: %s", problem)
-        raise ProblemError(
-            503, "The decisions and notes cannot be read; the server's log has the reason."
-        ) from None
+        raise refuse_memory(problem) from None
     facts = {
         "last_load": last,
         "nights": [

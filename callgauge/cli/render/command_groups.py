@@ -17,6 +17,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "nightly", "metrics", "memory", "users", "token", "mcp", "init-config", "check-config",
         "install-service",
     ),
+    "Next steps": ("public-rates",),
     "Experiments": ("trial", "export-tests", "chat", "probe"),
     "Reference": ("explain", "formats", "lint"),
 }  # fmt: skip

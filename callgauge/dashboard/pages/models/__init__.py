@@ -6,7 +6,7 @@ from callgauge.dashboard.url_keys import PageUrlKeys
 RANKED = ("model", "provider", "harness_version", "strategy", "source")
 """The dimensions that the page can rank."""
 URL_KEYS = PageUrlKeys(
-    place=("by", "rate", "all_rates", "least", "price_list", "ranking_thin"),
+    place=("by", "rate", "all_rates", "least", "price_list", "public_rates", "ranking_thin"),
     parts=("view", "tab"),
     kept=("smallest", *map(baseline_key, RANKED)),
 )

@@ -31,6 +31,7 @@ from callgauge.dashboard.pages.models.first_seen import find_first_uses
 from callgauge.dashboard.pages.models.heat_map import draw_heat_map
 from callgauge.dashboard.pages.models.hosts import draw_hosts
 from callgauge.dashboard.pages.models.model_versions import draw_versions
+from callgauge.dashboard.pages.models.public_rates import draw_public_rates
 from callgauge.dashboard.pages.models.ranking import SliceRanking, draw_ranking
 from callgauge.dashboard.shown_slices import ask_slices, rank_slices, read_slices
 
@@ -79,6 +80,7 @@ def show() -> None:
     if chosen["models"] and len(chosen["models"]) == 1:
         draw_notes("model", chosen["models"][0])
     draw_all_rates(by, [row.slice.name for row in ranking.rows], chosen)
+    draw_public_rates(chosen, smallest)
     with draw_tabs("tab", _TABS) as tab:
         if tab == "days":
             _draw_trend(by, rate, chosen)
