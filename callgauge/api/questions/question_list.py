@@ -8,7 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from callgauge.api.questions import call_questions, rate_questions, store_questions, testset_questions
+from callgauge.api.questions import (
+    call_questions,
+    model_questions,
+    rate_questions,
+    store_questions,
+    testset_questions,
+)
 from callgauge.api.questions.answers import Answer
 from callgauge.api.questions.parameters import Given, Parameter, read_parameters
 from callgauge.api.questions.store_access import StoreAccess
@@ -57,6 +63,13 @@ _ALL = (
         "Whether slice B is better than slice A, with the numbers of the page Compare.",
         rate_questions.COMPARISON_ASKED,
         rate_questions.ask_comparison,
+    ),
+    Question(
+        "model_choices",
+        "/model-choices",
+        "The cheapest model that is proven not worse, for each prompt or tool.",
+        model_questions.CHOICES_ASKED,
+        model_questions.ask_model_choices,
     ),
     Question(
         "calls",
