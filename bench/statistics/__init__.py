@@ -14,6 +14,7 @@ from bench.statistics import (
     day_cells,
     gate_cells,
     interaction_cells,
+    model_cells,
     page,
     rate_cells,
     rule_cells,
@@ -45,6 +46,7 @@ SIMULATIONS: dict[str, tuple[Simulation, int, int]] = {
     "alerts": (alert_cells.cells, 30, 30),
     "gates": (gate_cells.cells, 600, 600),
     "rules": (rule_cells.cells, 60, 60),
+    "models": (model_cells.cells, 400, 600),
 }
 
 

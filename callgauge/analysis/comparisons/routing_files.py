@@ -25,10 +25,12 @@ _PREFIXES = {
     re.sub("[^a-z0-9]", "", name): name
     for name in (
         "openai", "anthropic", "azure", "azure_ai", "bedrock", "vertex_ai", "gemini", "mistral", "cohere",
-        "groq", "together_ai", "fireworks_ai", "deepinfra", "openrouter", "deepseek", "xai", "perplexity", "cerebras",
+        "groq", "together_ai", "fireworks_ai", "deepinfra", "openrouter", "deepseek", "xai", "perplexity",
+        "cerebras",
         "sambanova", "nebius", "novita", "moonshot", "minimax", "zai", "dashscope", "databricks", "watsonx",
         "replicate", "huggingface", "hosted_vllm", "ollama", "lm_studio", "github_copilot", "hyperbolic",
-        "nscale", "ovhcloud", "scaleway", "wandb", "chutes", "parasail", "baseten", "friendliai", "nvidia_nim",
+        "nscale", "ovhcloud", "scaleway", "wandb", "chutes", "parasail", "baseten", "friendliai",
+        "nvidia_nim",
     )
 } | {
     "together": "together_ai", "fireworks": "fireworks_ai", "google": "gemini", "googleaistudio": "gemini",
