@@ -118,7 +118,7 @@ def _suggestion_cell(row: ModelChoice, choices: ModelChoices) -> Cell:
     if row.suggestion:
         model = filters.short_label("model", row.suggestion.use.model)
         return Cell(model, sub="cheaper and not worse", tone="good", title=sentence, values=values)
-    blocked = f"{filters.short_label('model', row.blocked.use.model)}: " if row.blocked else ""
+    blocked = f"not {filters.short_label('model', row.blocked.use.model)}\n" if row.blocked else ""
     reason = row.obstacle.value if row.obstacle else ""
     return Cell("keep", sub=f"{blocked}{reason}", pale=True, title=sentence, values=values)
 
