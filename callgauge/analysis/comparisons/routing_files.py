@@ -38,6 +38,7 @@ _PREFIXES = {
     "azureopenai": "azure", "vllm": "hosted_vllm", "moonshotai": "moonshot",
 }  # fmt: skip
 _LONGEST_COMMENT = 400
+_SECRETS = "os.environ/"  # LiteLLM replaces such a model by the value of an environment variable
 _ROUTERS = frozenset(("openrouter", "litellm", "litellm_proxy"))
 
 
@@ -46,17 +47,24 @@ def write_litellm(choices: ModelChoices, label: Label) -> str:
 
     `model_name` is the label of the prompt or tool, so that a program asks the proxy for this name.
     """
-    lines = [_comment(describe_choices(choices)), "model_list:" if choices.rows else "model_list: []"]
+    lines: list[str] = []
+    entries = 0
     for alias, choice in _name_rows(choices, label):
         model, is_known = _write_litellm_model(choice.model, choices.hosts.get(choice.model, ()))
+        if "*" in alias + model or model.startswith(_SECRETS):
+            lines.append(_comment(f"Left out: LiteLLM gives {alias} or {model} a special meaning.", "  "))
+            continue
         entry = {"model_name": alias, "litellm_params": {"model": model}}
         written = yaml.safe_dump([entry], allow_unicode=False, sort_keys=False, width=10_000)
         lines.append(_comment(describe_choice(choice, label, choices.smallest), "  "))
         if not is_known:
             hosts = wording.list_words(choices.hosts.get(choice.model, ())) or "no host"
-            lines.append(_comment(f"Add the provider's prefix to the model: the logs name {hosts}.", "  "))
+            advice = "LiteLLM skips a model of an unknown provider: add the provider's prefix."
+            lines.append(_comment(f"{advice} The logs name {hosts}.", "  "))
         lines += [f"  {line}" for line in written.splitlines()]
-    return "\n".join(lines) + "\n"
+        entries += 1
+    head = [_comment(describe_choices(choices)), "model_list:" if entries else "model_list: []"]
+    return "\n".join([*head, *lines]) + "\n"
 
 
 def write_openrouter(choices: ModelChoices, label: Label) -> str:
