@@ -3,8 +3,8 @@
 The current model is the model with most calls in the newest seven days. A candidate is suggested only if
 three things are proven: its parse errors and its turn success are worse by less than the smallest difference
 of interest, and its cost per successful turn is lower. All differences are mix-adjusted. If several
-candidates are tested, each interval gets a higher confidence (Bonferroni), so that a wrong suggestion for a
-prompt or tool has a probability of at most 5 %.
+candidates may be cheaper, each interval gets a higher confidence (Bonferroni), so that a wrong suggestion for
+a prompt or tool has a probability of at most 5 %.
 """
 
 from __future__ import annotations
@@ -358,8 +358,9 @@ def judge_choice(
         unpriced = [Candidate(other, Obstacle.UNPRICED) for other in others]
         return ModelChoice(by, name, use, unpriced, obstacle=Obstacle.UNPRICED)
     candidates = [_screen(other, use, evidence) for other in others]
-    tested = [each for each in candidates if each.obstacle is None]
-    level = 1 - min(1 - LEVEL, 2 * _FALSE / max(1, len(tested)))
+    # A model that only looks more expensive also counts: otherwise, chance would choose the confidence.
+    rivals = sum(each.obstacle is None or _may_be_cheaper(each) for each in candidates)
+    level = 1 - min(1 - LEVEL, 2 * _FALSE / max(1, rivals))
     judged = [each if each.obstacle else _test(each, use, evidence, level, smallest) for each in candidates]
     proven = [each for each in judged if each.obstacle is None]
     if proven:
@@ -374,6 +375,12 @@ def _order_obstacles(candidate: Candidate) -> tuple[int, float, str]:
     place = _FIRST.index(candidate.obstacle) if candidate.obstacle in _FIRST else len(_FIRST)
     cost = candidate.use.cost.amount if candidate.use.cost else float("inf")
     return place, cost, candidate.use.model
+
+
+def _may_be_cheaper(candidate: Candidate) -> bool:
+    """Return True if a model with enough data looks more expensive, but its interval includes lower costs."""
+    ratio = candidate.ratio
+    return bool(ratio and ratio.interval.low < 1 and _has_enough(candidate.use))
 
 
 def _has_enough(use: ModelUse) -> bool:

@@ -37,7 +37,7 @@ HOW_JUDGED: Mapping[VerdictKind, str] = {
     "choice": (
         "A model is suggested if three things are proven: its parse errors and its turn success are worse by "
         "less than the smallest difference of interest, and its cost per successful turn is lower. For each, "
-        "the whole mix-adjusted interval must show it. If more than two cheaper models have enough data, the "
+        "the whole mix-adjusted interval must show it. If more than two models may be cheaper, the "
         "confidence is higher than 95 %, so that a worse model is suggested for at most 5 % of the rows. "
         "Otherwise the current model is kept."
     ),
