@@ -201,7 +201,7 @@ def test_tools_have_no_sum_of_savings(made: Path) -> None:
     assert [row.name for row in choices.rows] == ["read_file"]
     assert choices.total is None
     assert describe_choices(choices).startswith(
-        ("For 1 of 1 tool", "Keep the current model for the only tool")
+        ("For the only tool", "Keep the current model for the only tool")
     )
 
 

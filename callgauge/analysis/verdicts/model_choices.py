@@ -175,8 +175,9 @@ def describe_choices(choices: ModelChoices) -> str:
     switches = choices.switches
     if not switches:
         return f"{_describe_keeping(choices)}{_describe_currency(choices)}"
-    number, all_rows = len(switches), wording.plural(len(rows), noun)
-    first = f"For {number} of {all_rows}, a cheaper model is not worse"
+    number = len(switches)
+    which = f"{number:,} of {wording.plural(len(rows), noun)}" if len(rows) > 1 else f"the only {noun}"
+    first = f"For {which}, a cheaper model is not worse"
     if choices.total is None:
         several = wording.plural_of(noun)
         turns = f" The savings of several {several} cannot be added: a turn may call more than one."
