@@ -75,9 +75,9 @@ def test_the_cheapest_model_that_is_not_worse_is_suggested() -> None:
         (
             Made(calls=12, turns=6, succeeded=6, sessions=6),
             Obstacle.TOO_LITTLE,
-            "Missing: 18 measured calls in 4 sessions and 24 turns with a known end in 4 sessions.",
+            "needs 18 more measured calls in 4 more sessions and 24 more turns with a known end in 4 more",
         ),
-        (Made(turns=0, succeeded=0), Obstacle.TOO_LITTLE, "30 turns with a known end"),
+        (Made(turns=0, succeeded=0), Obstacle.TOO_LITTLE, "30 more turns with a known end"),
     ],
 )
 def test_a_model_is_kept_with_the_reason(other: Made, why: Obstacle, words: str) -> None:
@@ -97,8 +97,8 @@ def test_the_current_model_needs_data_a_price_and_a_rival() -> None:
     assert "no other named model was used here" in sentence({"owl": OWL})
     thin = Made(calls=20, turns=10, succeeded=10, sessions=5)
     assert sentence({"owl": thin, "jay": jay}) == (
-        "Keep owl: it has too little data. Missing: 10 measured calls in 5 sessions and 20 turns with a "
-        "known end in 5 sessions."
+        "Keep owl: it has too little data. A verdict needs 10 more measured calls in 5 more sessions and 20 "
+        "more turns with a known end in 5 more sessions."
     )
     assert "its cost per successful turn is unknown" in sentence({"owl": Made(price=None), "jay": jay})
 

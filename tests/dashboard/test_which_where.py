@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from datetime import date
+from io import BytesIO
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
+from callgauge.api.tables import PARQUET
 from callgauge.memory.records import ModelPrice
 from callgauge.memory.team_memory import TeamMemory
 from tests.analysis.made_models import join_rows, make_rows
@@ -46,6 +49,8 @@ def test_the_tab_has_the_sentence_the_rows_and_the_files_as_the_api_has(made: Pa
         answer = api.get("/model-choices")
         assert answer["sentence"] in said(app).replace("\\", "")
         assert [row["model"] for row in answer["rows"]] == ["jay", "owl"]
+        parquet = api.client().get("/model-choices", headers={"accept": PARQUET})
+        assert pq.read_table(BytesIO(parquet.content)).num_rows == 2
 
 
 @pytest.mark.thorough

@@ -35,6 +35,7 @@ from callgauge.analysis.verdicts.model_choices import (
     Obstacle,
     RateCheck,
     find_missing,
+    find_reason,
 )
 from callgauge.prices import PriceList, PriceMatch
 from callgauge.stats import (
@@ -397,8 +398,8 @@ def _screen(other: ModelUse, current: ModelUse, evidence: ModelEvidence) -> Cand
     if estimate is not None and estimate >= 1:
         return Candidate(other, Obstacle.NOT_CHEAPER, ratio=ratio)
     if not _has_enough(other):
-        concentration = other.rates["parse_error"].concentration
-        return Candidate(other, Obstacle.TOO_LITTLE, missing=find_missing(other), reason=concentration)
+        missing, reason = find_missing(other), find_reason(other)
+        return Candidate(other, Obstacle.TOO_LITTLE, missing=missing, reason=reason)
     if other.cost is None or other.judged < ENOUGH:
         return Candidate(other, Obstacle.UNPRICED)
     return Candidate(other, None, ratio=ratio)

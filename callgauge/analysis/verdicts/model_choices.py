@@ -13,7 +13,7 @@ from callgauge.analysis.measures.alerts import Alert
 from callgauge.analysis.measures.costs import COMMAND, MeanCost
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.same_mix import SameMix
-from callgauge.analysis.measures.slices import Slice
+from callgauge.analysis.measures.slices import MEASURED_ENOUGH, Slice
 from callgauge.analysis.verdicts.alerts import describe_open_alert
 from callgauge.analysis.verdicts.sentences import DAYS_RULE, RULE, format_points, format_size
 from callgauge.stats import ENOUGH, ENOUGH_SESSIONS, Difference, Interval, MixedRatio
@@ -333,7 +333,7 @@ def _describe_obstacle(candidate: Candidate, label: Label, smallest: float) -> s
 
 def find_missing(use: ModelUse) -> dict[str, tuple[int, int]]:
     """Return for each rate of a model how many observations and sessions are missing for a verdict."""
-    missing = {}
+    missing: dict[str, tuple[int, int]] = {}
     for name, slice_ in use.rates.items():
         share = slice_.share
         numbers = max(0, ENOUGH - share.n), max(0, ENOUGH_SESSIONS - (share.sessions or 0))
@@ -342,17 +342,24 @@ def find_missing(use: ModelUse) -> dict[str, tuple[int, int]]:
     return missing
 
 
+def find_reason(use: ModelUse) -> str:
+    """Return why a model with enough observations has too little data, or "" if there is another reason."""
+    for slice_ in use.rates.values():
+        if slice_.concentration:
+            return slice_.concentration
+        if slice_.share.n and not slice_.is_rankable:
+            return f"less than {100 * MEASURED_ENOUGH:.0f} % of its {slice_.rate.noun}s could be measured"
+    return ""
+
+
 def _describe_missing(missing: Mapping[str, tuple[int, int]]) -> str:
-    nouns = {"parse_error": "measured call", "turn_success": "turn with a known end"}
-    plurals = {"turn with a known end": "turns with a known end"}
+    nouns = {"parse_error": "measured calls", "turn_success": "turns with a known end"}
     words = []
     for name, (observations, sessions) in missing.items():
-        noun = nouns.get(name, "observation")
-        several = noun if observations == 1 else plurals.get(noun, wording.plural_of(noun))
-        parts = [f"{observations:,} {several}"] if observations else []
-        parts += [wording.plural(sessions, "session")] if sessions else []
-        words.append(" in ".join(parts) if len(parts) == 2 else parts[0])
-    return f"Missing: {wording.list_words(words)}." if words else f"A verdict needs {RULE}."
+        parts = [f"{observations:,} more {nouns[name]}"] if observations else []
+        parts += [f"{sessions:,} more {'session' if sessions == 1 else 'sessions'}"] if sessions else []
+        words.append(" in ".join(parts))
+    return f"A verdict needs {wording.list_words(words)}." if words else f"A verdict needs {RULE}."
 
 
 def _describe_price(use: ModelUse) -> str:
