@@ -6,17 +6,18 @@ ratio's logarithm (Wolter 2007, chapter 4), with Student's t.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import chain
 from math import exp, log, sqrt
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from callgauge.stats.intervals import LEVEL, Floats, Interval, t_quantile
 
+Stratum = TypeVar("Stratum", bound=Hashable)
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 GROUPS = 50
 """The number of random groups of sessions; ingest/store/session_group.sql has the same number."""
@@ -137,21 +138,22 @@ class MixedRatio:
 
 
 def compare_mixed_ratios(
-    first: tuple[Floats, Floats], second: tuple[Floats, Floats], level: float = LEVEL
+    first: Mapping[Stratum, Floats], second: Mapping[Stratum, Floats], level: float = LEVEL
 ) -> MixedRatio | None:
     """Return the second ratio divided by the first, as if both had the same mix of strata.
 
-    The arguments hold the tops and the bottoms of each ratio, as arrays of shape (strata, groups). The ratios
-    of the strata are averaged with the weights of Mantel & Haenszel (for ratios of rates Rothman & Greenland
+    The arguments hold for each stratum the tops and the bottoms by group, of shape (2, GROUPS). The ratios of
+    the strata are averaged with the weights of Mantel & Haenszel (for ratios of rates Rothman & Greenland
     2008). `level` is the confidence of the interval. Return None if `ratio_interval` of either ratio would be
     None in the common strata.
     """
-    common = (first[1].sum(1) > 0) & (second[1].sum(1) > 0)
-    (tops, bottoms), (others, other_bottoms) = (
-        (top[common], bottom[common]) for top, bottom in (first, second)
-    )
+    common = [key for key in first if key in second and first[key][1].any() and second[key][1].any()]
+    if not common:
+        return None
+    tops, bottoms = np.array([first[key] for key in common]).transpose(1, 0, 2)
+    others, other_bottoms = np.array([second[key] for key in common]).transpose(1, 0, 2)
     sides = [(tops > 0) | (bottoms > 0), (others > 0) | (other_bottoms > 0)]
-    if not common.any() or min(int(side.any(0).sum()) for side in sides) < _FEWEST:
+    if min(int(side.any(0).sum()) for side in sides) < _FEWEST:
         return None
     # The first column is the whole, and each other column leaves one group out.
     top, bottom, other, other_bottom = (
@@ -165,7 +167,7 @@ def compare_mixed_ratios(
     logarithms = np.log(of / against)
     moves, groups = logarithms[1:] - logarithms[0], int((sides[0] | sides[1]).any(0).sum())
     interval = _spread(float(logarithms[0]), moves, groups, level)
-    covered = float(tops.sum() / first[0].sum())
+    covered = float(tops.sum() / sum(counts[0].sum() for counts in first.values()))
     return MixedRatio(exp(float(logarithms[0])), interval, covered, moves, groups)
 
 

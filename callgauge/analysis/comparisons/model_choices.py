@@ -13,9 +13,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import reduce
+from operator import add
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from callgauge.analysis.comparisons.strata_queries import Ask
@@ -40,7 +41,6 @@ from callgauge.analysis.verdicts.model_choices import (
 from callgauge.prices import PriceList, PriceMatch
 from callgauge.stats import (
     ENOUGH,
-    GROUPS,
     MixedRatio,
     compare_mixed_ratios,
     compare_shares,
@@ -92,7 +92,7 @@ class ModelCost:
         """The cost per successful turn, or None if it is unknown."""
         if not self.strata or self.priced < MEASURED_ENOUGH * self.turns:
             return None
-        amounts, completed = sum(self.strata.values(), np.zeros((2, GROUPS)))
+        amounts, completed = reduce(add, self.strata.values())
         succeeded = int(completed.sum())
         if not succeeded:
             return None
@@ -123,17 +123,8 @@ class ModelEvidence:
 
     def compare_costs(self, model: str, current: str, level: float = LEVEL) -> MixedRatio | None:
         """Return the cost per successful turn of `model`, divided by the cost of `current`."""
-        costs = self.costs.get(current), self.costs.get(model)
-        if costs[0] is None or costs[1] is None:
-            return None
-        keys = sorted({key for cost in costs if cost for key in cost.strata})
-        nothing = np.zeros((2, GROUPS))
-        first, second = (
-            np.array([cost.strata.get(key, nothing) for key in keys]).transpose(1, 0, 2)
-            for cost in costs
-            if cost
-        )
-        return compare_mixed_ratios((first[0], first[1]), (second[0], second[1]), level)
+        first, second = self.costs.get(current), self.costs.get(model)
+        return compare_mixed_ratios(first.strata, second.strata, level) if first and second else None
 
     def has_same_prices(self, model: str, other: str) -> bool:
         matches = self.prices.get(model), self.prices.get(other)
