@@ -19,7 +19,12 @@ from callgauge.analysis.comparisons.routing_files import write_litellm, write_op
 from callgauge.analysis.measures.alerts import Alert
 from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.metrics.published_store import read_store
-from callgauge.analysis.verdicts.model_choices import Obstacle, describe_choice, describe_choices
+from callgauge.analysis.verdicts.model_choices import (
+    Obstacle,
+    describe_choice,
+    describe_choices,
+    describe_unlisted,
+)
 from callgauge.memory.records import ModelPrice
 from callgauge.prices import PriceList
 from callgauge.stats import Share
@@ -252,7 +257,7 @@ def test_the_newest_week_decides_which_model_is_current_and_old_prompts_are_left
     )
     choices = ask_store(store, prices(owl=2, jay=1, kite=1))
     assert [(row.name, row.current.model) for row in choices.rows] == [("p1", "jay")]
-    assert choices.unused == 1
+    assert describe_unlisted(choices) == "Not listed: 1 prompt without a call in the last 30 days."
 
 
 # --- routing files --------------------------------------------------------------------------------

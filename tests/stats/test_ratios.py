@@ -5,7 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from callgauge.stats import GROUPS, Interval, compare_ratios, ratio_interval
+from callgauge.stats import (
+    GROUPS,
+    Interval,
+    compare_mixed_ratios,
+    compare_ratios,
+    ratio_interval,
+    sum_savings,
+)
 
 RANDOM = np.random.default_rng(7)
 TURNS = RANDOM.integers(1, 9, GROUPS).astype(float)
@@ -54,3 +61,37 @@ def test_sessions_of_their_own_make_the_difference_wider_than_either() -> None:
     between = width(compare_ratios(first, second))
     assert between > max(width(ratio_interval(*first)), width(ratio_interval(*second)))
     assert compare_ratios(first, (NONE, NONE)) is None
+
+
+def test_a_mixed_ratio_of_one_stratum_is_the_plain_ratio() -> None:
+    first, second = np.stack([MONEY, TURNS]), np.stack([0.4 * MONEY[::-1], TURNS[::-1]])
+    mixed, plain = compare_mixed_ratios({"a": first}, {"a": second}), compare_ratios((*first,), (*second,))
+    assert mixed is not None
+    assert plain is not None
+    assert [mixed.interval.low, mixed.interval.high] == pytest.approx([plain.low, plain.high])
+    assert mixed.estimate == pytest.approx(0.4)
+
+
+def test_a_mixed_ratio_does_not_depend_on_the_mix_of_strata() -> None:
+    """The second ratio is half the first one in each stratum, but has most turns in the expensive stratum."""
+    cheap, dear = np.stack([TURNS, TURNS]), np.stack([9 * TURNS, TURNS])
+    second = {"cheap": np.stack([0.5 * TURNS, TURNS]), "dear": 20 * np.stack([4.5 * TURNS, TURNS])}
+    mixed = compare_mixed_ratios({"cheap": cheap, "dear": dear, "alone": 10 * cheap}, second)
+    assert mixed is not None
+    assert mixed.estimate == pytest.approx(0.5)
+    assert mixed.covered == pytest.approx(0.5)
+    assert compare_mixed_ratios({"alone": cheap}, second) is None
+    few = np.arange(GROUPS) < 7
+    assert compare_mixed_ratios({"cheap": cheap * few}, second) is None
+
+
+def test_the_interval_of_a_sum_of_savings_contains_the_sum() -> None:
+    first, second = np.stack([MONEY, TURNS]), np.stack([0.4 * MONEY[::-1], TURNS[::-1]])
+    ratio = compare_mixed_ratios({"a": first}, {"a": second})
+    assert ratio is not None
+    saved, bounds = sum_savings([100.0, 50.0], [ratio, ratio])
+    assert saved == pytest.approx(90)
+    assert bounds.low < 90 < bounds.high
+    assert bounds.high - bounds.low == pytest.approx(
+        150 * (ratio.interval.high - ratio.interval.low), rel=0.01
+    )

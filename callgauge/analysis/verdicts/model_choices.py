@@ -187,6 +187,17 @@ def describe_choices(choices: ModelChoices) -> str:
     return f"{first}; {who} would have saved {saved} {choices.recent_words}.{_describe_currency(choices)}"
 
 
+def describe_unlisted(choices: ModelChoices) -> str:
+    """Return a sentence on prompts or tools without a row, or "" if there are none."""
+    noun = wording.dimension(choices.by)
+    parts = []
+    if choices.unused:
+        parts.append(f"{wording.plural(choices.unused, noun)} without a call {choices.recent_words}")
+    if choices.left_out:
+        parts.append(f"{wording.plural(choices.left_out, noun)} with fewer calls")
+    return f"Not listed: {wording.list_words(parts)}." if parts else ""
+
+
 def _describe_nothing(choices: ModelChoices) -> str:
     noun = wording.dimension(choices.by)
     several = wording.plural_of(noun)
@@ -202,7 +213,8 @@ def _describe_keeping(choices: ModelChoices) -> str:
     reasons = Counter(row.obstacle for row in rows if row.obstacle)
     many = len(reasons) > 1
     parts = [f"{each.value} ({number:,})" if many else each.value for each, number in reasons.most_common()]
-    which = f"all {len(rows):,} {wording.plural_of(noun)}" if len(rows) > 1 else f"the only {noun}"
+    which = f"all {len(rows):,} {wording.plural_of(noun)}" if len(rows) > 2 else f"both {noun}s"
+    which = which if len(rows) > 1 else f"the only {noun}"
     first = f"Keep the current model for {which}: {wording.list_words(parts)}."
     measured = any(row.current.rates["turn_success"].share.n for row in rows if row.current.rates)
     missing = "" if measured else " Turn success was not measured, so no model can be proven not worse."

@@ -101,6 +101,7 @@ def _write_text(choices: ModelChoices, label: Callable[[str, str], str]) -> str:
     from callgauge.analysis.verdicts.model_choices import (
         describe_choice,
         describe_choices,
+        describe_unlisted,
         describe_uses,
         write_saving,
     )
@@ -113,4 +114,6 @@ def _write_text(choices: ModelChoices, label: Callable[[str, str], str]) -> str:
         if row.saving:
             saved = write_saving(row.saving, choices.currency, "95 % interval ")
             lines.append(f"  Saved {choices.recent_words}: {saved}")
+    if unlisted := describe_unlisted(choices):
+        lines += ["", unlisted]
     return "".join(f"{render.escape_for_terminal(line)}\n" for line in lines)

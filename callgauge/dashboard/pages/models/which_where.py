@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.comparisons.model_choices import DIMENSIONS, MOST, choose_models
+from callgauge.analysis.comparisons.model_choices import DIMENSIONS, choose_models
 from callgauge.analysis.comparisons.routing_files import WRITERS
 from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.verdicts.model_choices import (
@@ -17,6 +17,7 @@ from callgauge.analysis.verdicts.model_choices import (
     ModelUse,
     describe_choice,
     describe_choices,
+    describe_unlisted,
     write_saving,
 )
 from callgauge.dashboard import filters, store_queries
@@ -58,17 +59,11 @@ def draw_which_where(chosen: Mapping[str, Any], smallest: float) -> None:
 
 
 def _describe_reading(choices: ModelChoices) -> str:
-    noun = wording.dimension(choices.by)
-    several = wording.plural_of(noun)
     current = "The current model has most calls in the newest 7 days."
     parts = [current, "Hover, focus or tap a suggestion for its reason and intervals."]
     if choices.by == "tool":
         parts.append("The cost of a tool is the cost of the whole turns that call it.")
-    if choices.unused:
-        parts.append(f"Not listed, because without a call {choices.recent_words}: {choices.unused:,}.")
-    if choices.left_out:
-        parts.append(f"The {MOST} most used {several} are judged; {choices.left_out:,} are not listed.")
-    return " ".join(parts)
+    return " ".join(filter(None, [*parts, describe_unlisted(choices)]))
 
 
 def _draw_table(choices: ModelChoices) -> None:
