@@ -56,8 +56,9 @@ def make_evidence(models: Mapping[str, Made], **fields: Any) -> ModelEvidence:
             costs[name] = ModelCost({("log",): np.zeros((2, GROUPS))}, made.turns, 0, 0, 0.0)
         else:
             amounts = _spread_evenly(made.turns) * made.price * waves
-            cost = {("log",): np.stack([amounts, succeeded])}
-            costs[name] = ModelCost(cost, made.turns, made.turns, made.turns, float(amounts.sum()))
+            counts = np.stack([amounts, succeeded])
+            total = float(amounts.sum())
+            costs[name] = ModelCost({("log",): counts}, made.turns, made.turns, made.turns, total)
     by_model: dict[str, dict[str, Slice]] = {name: {} for name in models}
     for slice_ in relate_slices(slices):
         by_model[slice_.name][slice_.rate.name] = slice_

@@ -10,16 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
-from callgauge.analysis.comparisons.model_choices import (
-    ModelChoices,
-    choose_models,
-    judge_choice,
-)
+from callgauge.analysis.comparisons.model_choices import choose_models, judge_choice
 from callgauge.analysis.comparisons.routing_files import write_litellm, write_openrouter
 from callgauge.analysis.measures.alerts import Alert
 from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.metrics.published_store import read_store
 from callgauge.analysis.verdicts.model_choices import (
+    ModelChoices,
     Obstacle,
     describe_choice,
     describe_choices,

@@ -70,7 +70,7 @@ def _draw_table(choices: ModelChoices) -> None:
     columns = [
         Column(wording.dimension(choices.by).capitalize(), "name"),
         Column("Current model", "short"),
-        Column("Suggestion", "short", "The cheapest model that is proven to be cheaper and not worse"),
+        Column("Suggestion", "tight", "The cheapest model that is proven to be cheaper and not worse"),
         Column("Parse errors", "cell", "Of the current model, then of the other model"),
         Column("Turn success", "cell", "Of the current model, then of the other model"),
         Column("Cost / success", "cell", "Of the current model, then of the other model"),
