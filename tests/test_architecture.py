@@ -130,7 +130,10 @@ THIRD_PARTY = {
     ),
     "mcp": ("callgauge.api.mcp_server", "callgauge.gateway.tools.mcp_servers"),
     "fsspec": ("ingest.sources", "ingest.store.shared"),
-    "yaml": ("ingest.decoding", "callgauge.deployment", "callgauge.trials.planning.foreign_tasks"),
+    "yaml": (
+        "callgauge.analysis.comparisons.routing_files", "callgauge.deployment",
+        "callgauge.trials.planning.foreign_tasks", "ingest.decoding",
+    ),
     "starlette": (
         "callgauge.api", "callgauge.recorder", "callgauge.server", "callgauge.serving", "callgauge.traces",
     ),

@@ -15,6 +15,7 @@ from bench.statistics import (
     gate_cells,
     host_cells,
     interaction_cells,
+    model_cells,
     page,
     rate_cells,
     rule_cells,
@@ -47,6 +48,7 @@ SIMULATIONS: dict[str, tuple[Simulation, int, int]] = {
     "hosts": (host_cells.cells, 1000, 2000),
     "gates": (gate_cells.cells, 600, 600),
     "rules": (rule_cells.cells, 60, 60),
+    "models": (model_cells.cells, 400, 600),
 }
 
 

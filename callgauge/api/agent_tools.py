@@ -156,6 +156,13 @@ _TOOLS = (
         "arm",
     ),
     _from_question(
+        "choose_models",
+        "model_choices",
+        "Choose a model for each prompt or tool",
+        "Return for each prompt or tool (by) the cheapest model that is proven to be cheaper and not worse, "
+        "or the current model and the reason for keeping it, with both rates, costs and the saving.",
+    ),
+    _from_question(
         "list_names",
         "choices",
         "List models, prompts, tools",

@@ -27,10 +27,13 @@ from callgauge.stats.sample_size import sessions_needed
 from callgauge.stats.session_groups import (
     GROUPS,
     DayCounts,
+    MixedRatio,
+    compare_mixed_ratios,
     compare_ratios,
     place_in_groups,
     ratio_interval,
     read_days,
+    sum_savings,
 )
 from callgauge.stats.standardisation import StandardisedDifference, standardise
 
@@ -43,6 +46,7 @@ __all__ = [
     "Difference",
     "Estimate",
     "Interval",
+    "MixedRatio",
     "PassK",
     "Ranking",
     "RateRatio",
@@ -51,6 +55,7 @@ __all__ = [
     "benjamini_hochberg",
     "bootstrap_interval",
     "compare_estimates",
+    "compare_mixed_ratios",
     "compare_paired",
     "compare_rates",
     "compare_ratios",
@@ -67,4 +72,5 @@ __all__ = [
     "relate_shares",
     "sessions_needed",
     "standardise",
+    "sum_savings",
 ]

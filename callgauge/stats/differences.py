@@ -63,23 +63,28 @@ def compare_rates(share: Share, against: Share) -> Difference | None:
 
 
 def compare_shares(
-    pairs: Sequence[tuple[Share, Share]], excesses: Sequence[DayExcess] | None = None
+    pairs: Sequence[tuple[Share, Share]],
+    excesses: Sequence[DayExcess] | None = None,
+    level: float = LEVEL,
 ) -> list[Difference | None]:
     """Return the difference of each pair of rates, including the variation between days.
 
     `excesses` may be the result of `measure_excesses` for these pairs, so that it is not computed again.
+    `level` is the confidence of the intervals.
     """
     day_excesses = measure_excesses(pairs) if excesses is None else excesses
     estimates = [
         widen_estimates(a, b, excess) if (a := share.estimate) and (b := against.estimate) else None
         for (share, against), excess in zip(pairs, day_excesses, strict=True)
     ]
-    differences = iter(compare_estimates([pair for pair in estimates if pair]))
+    differences = iter(compare_estimates([pair for pair in estimates if pair], level))
     return [next(differences) if pair else None for pair in estimates]
 
 
-def compare_estimates(pairs: Sequence[EstimatePair]) -> list[Difference]:
+def compare_estimates(pairs: Sequence[EstimatePair], level: float = LEVEL) -> list[Difference]:
     """Return the difference of each pair of rates, the first minus the second, in the same order.
+
+    `level` is the confidence of the intervals.
 
     The interval is Newcombe's hybrid score interval (Newcombe 1998, method 10), which combines the Wilson
     intervals of the two rates (MOVER; Zou & Donner 2008). Both Wilson intervals use the same quantile of
@@ -91,7 +96,8 @@ def compare_estimates(pairs: Sequence[EstimatePair]) -> list[Difference]:
         return []
     estimate, reaches, rates = _read_pairs(pairs)
     clustered = [first.moves is not None or other.moves is not None for first, other in pairs]
-    return _invert(estimate, reaches, _joint_freedom(rates), [f"Newcombe{_OVER[each]}" for each in clustered])
+    methods = [f"Newcombe{_OVER[each]}" for each in clustered]
+    return _invert(estimate, reaches, _joint_freedom(rates), methods, level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +195,14 @@ def _read_pairs(pairs: Sequence[EstimatePair]) -> tuple[Floats, _Reaches, list[_
     return p1 - p2, reaches, rates
 
 
-def _invert(estimate: Floats, reaches: _Reaches, freedom: Floats, methods: Sequence[str]) -> list[Difference]:
+def _invert(
+    estimate: Floats, reaches: _Reaches, freedom: Floats, methods: Sequence[str], level: float = LEVEL
+) -> list[Difference]:
     """Return the differences with their p-values.
 
     A p-value is 1 minus the highest confidence at which the interval excludes 0.
     """
-    below, above = reaches(t_quantiles(freedom))
+    below, above = reaches(t_quantiles(freedom, level))
     least, most = np.zeros(len(estimate)), np.full(len(estimate), _FARTHEST)
     for _ in range(_HALVINGS):
         middle = (least + most) / 2
@@ -202,8 +210,15 @@ def _invert(estimate: Floats, reaches: _Reaches, freedom: Floats, methods: Seque
         leaves_out = towards < np.abs(estimate)
         least, most = np.where(leaves_out, middle, least), np.where(leaves_out, most, middle)
     p = np.where(estimate == 0, 1.0, two_sided_p(least, freedom))
+    percent = f"{100 * level:.3g} %"
     return [
-        Difference(float(each), float(each - lower), float(each + upper), float(chance), f"{method}, 95 %")
+        Difference(
+            float(each),
+            float(each - lower),
+            float(each + upper),
+            float(chance),
+            f"{method}, {percent}",
+        )
         for each, lower, upper, chance, method in zip(estimate, below, above, p, methods, strict=True)
     ]
 

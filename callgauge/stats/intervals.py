@@ -23,17 +23,18 @@ class Interval:
     high: float
 
 
-def t_quantile(freedom: float) -> float:
-    """Return the 97.5 % quantile of Student's t for `freedom` degrees of freedom.
+def t_quantile(freedom: float, level: float = LEVEL) -> float:
+    """Return the quantile of Student's t for an interval with confidence `level`.
 
-    If `freedom` is `inf`, the result is the normal quantile.
+    For 95 %, the result is the 97.5 % quantile. If `freedom` is `inf`, it is the normal quantile.
     """
-    return Z if freedom == np.inf else float(stdtrit_of(0.5 + LEVEL / 2)(freedom))
+    return float(t_quantiles(np.array(freedom), level))
 
 
-def t_quantiles(freedom: Floats) -> Floats:
+def t_quantiles(freedom: Floats, level: float = LEVEL) -> Floats:
     is_finite = np.isfinite(freedom)
-    return np.where(is_finite, stdtrit_of(0.5 + LEVEL / 2)(np.where(is_finite, freedom, 1.0)), Z)
+    normal = Z if level == LEVEL else float(ndtri(0.5 + level / 2))
+    return np.where(is_finite, stdtrit_of(0.5 + level / 2)(np.where(is_finite, freedom, 1.0)), normal)
 
 
 def two_sided_p(t: Floats, freedom: Floats) -> Floats:

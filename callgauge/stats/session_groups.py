@@ -6,17 +6,18 @@ ratio's logarithm (Wolter 2007, chapter 4), with Student's t.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import chain
 from math import exp, log, sqrt
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from callgauge.stats.intervals import Floats, Interval, t_quantile
+from callgauge.stats.intervals import LEVEL, Floats, Interval, t_quantile
 
+Stratum = TypeVar("Stratum", bound=Hashable)
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 GROUPS = 50
 """The number of random groups of sessions; ingest/store/session_group.sql has the same number."""
@@ -120,6 +121,69 @@ def compare_ratios(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) 
     return _spread(log_ratio, after - before, int(used.sum()))
 
 
+@dataclass(frozen=True, slots=True)
+class MixedRatio:
+    """A ratio of two ratios at the same mix of strata, with its interval.
+
+    `covered` is the share of the first ratio's tops that is in strata of both ratios. `moves` says how much
+    the logarithm of the estimate moves when each group is left out. `groups` is the number of groups with
+    data.
+    """
+
+    estimate: float
+    interval: Interval
+    covered: float
+    moves: Floats
+    groups: int
+
+
+def compare_mixed_ratios(
+    first: Mapping[Stratum, Floats], second: Mapping[Stratum, Floats], level: float = LEVEL
+) -> MixedRatio | None:
+    """Return the second ratio divided by the first, as if both had the same mix of strata.
+
+    The arguments hold for each stratum the tops and the bottoms by group, of shape (2, GROUPS). The ratios of
+    the strata are averaged with the weights of Mantel & Haenszel (for ratios of rates Rothman & Greenland
+    2008). `level` is the confidence of the interval. Return None if `ratio_interval` of either ratio would be
+    None in the common strata.
+    """
+    common = [key for key in first if key in second and first[key][1].any() and second[key][1].any()]
+    if not common:
+        return None
+    tops, bottoms = np.array([first[key] for key in common]).transpose(1, 0, 2)
+    others, other_bottoms = np.array([second[key] for key in common]).transpose(1, 0, 2)
+    sides = [(tops > 0) | (bottoms > 0), (others > 0) | (other_bottoms > 0)]
+    if min(int(side.any(0).sum()) for side in sides) < _FEWEST:
+        return None
+    # The first column is the whole, and each other column leaves one group out.
+    top, bottom, other, other_bottom = (
+        np.hstack([each.sum(1, keepdims=True), each.sum(1, keepdims=True) - each])
+        for each in (tops, bottoms, others, other_bottoms)
+    )
+    weights = 1 / np.maximum(bottom + other_bottom, 1e-12)
+    against, of = (top * other_bottom * weights).sum(0), (other * bottom * weights).sum(0)
+    if (against <= 0).any() or (of <= 0).any():
+        return None
+    logarithms = np.log(of / against)
+    moves, groups = logarithms[1:] - logarithms[0], int((sides[0] | sides[1]).any(0).sum())
+    interval = _spread(float(logarithms[0]), moves, groups, level)
+    covered = float(tops.sum() / sum(counts[0].sum() for counts in first.values()))
+    return MixedRatio(exp(float(logarithms[0])), interval, covered, moves, groups)
+
+
+def sum_savings(amounts: Sequence[float], ratios: Sequence[MixedRatio]) -> tuple[float, Interval]:
+    """Return the sum of each amount times (1 - ratio), with its 95 % interval.
+
+    The amounts are exact. A group of sessions may be in several ratios.
+    """
+    spent = [amount * ratio.estimate for amount, ratio in zip(amounts, ratios, strict=True)]
+    saved = sum(amounts) - sum(spent)
+    moves = np.sum([each * ratio.moves for each, ratio in zip(spent, ratios, strict=True)], axis=0)
+    groups = max((ratio.groups for ratio in ratios), default=_FEWEST)
+    reach = _reach(np.asarray(moves), groups, LEVEL)
+    return saved, Interval(saved - reach, saved + reach)
+
+
 def _log_moves(tops: Floats, bottoms: Floats) -> Floats | None:
     """Return how much the logarithm of the ratio moves when each group is left out.
 
@@ -131,6 +195,10 @@ def _log_moves(tops: Floats, bottoms: Floats) -> Floats | None:
     return np.asarray(np.log(rest_top / rest_bottom) - log(tops.sum() / bottoms.sum()))
 
 
-def _spread(logarithm: float, moves: Floats, groups: int) -> Interval:
-    reach = t_quantile(_CAUTION * (groups - 1)) * sqrt((groups - 1) / groups * float(moves @ moves))
+def _spread(logarithm: float, moves: Floats, groups: int, level: float = LEVEL) -> Interval:
+    reach = _reach(moves, groups, level)
     return Interval(exp(logarithm - reach), exp(logarithm + reach))
+
+
+def _reach(moves: Floats, groups: int, level: float) -> float:
+    return t_quantile(_CAUTION * (groups - 1), level) * sqrt((groups - 1) / groups * float(moves @ moves))

@@ -23,7 +23,7 @@ import numpy as np
 from callgauge.stats.corrections import holm
 from callgauge.stats.day_spread import NO_EXCESS, DayExcess, measure_excesses, widen_estimates
 from callgauge.stats.differences import Difference, compare_differences, compare_estimates
-from callgauge.stats.intervals import Floats
+from callgauge.stats.intervals import LEVEL, Floats
 from callgauge.stats.rates import Estimate, Likeness, Share, estimate_rate, measure_spreads
 
 REPRESENTATIVE = 0.8  # below this share of the observations, the common mix does not represent the slices
@@ -79,13 +79,15 @@ def standardise_all(
     several: Sequence[Strata],
     likeness: Sequence[tuple[Likeness | None, Likeness | None]] | None = None,
     excesses: Sequence[DayExcess] | None = None,
+    level: float = LEVEL,
 ) -> list[StandardisedDifference | None]:
     """Return the difference of each pair of slices at the same mix.
 
     A pair gets None if no stratum occurs in both slices. A stratum that occurs in only one session group of a
     slice is left out. Observations of one session in several strata count as correlated
     (callgauge.stats.rates). `likeness` holds for each pair the intra-session correlation from the tables of
-    both slices. `excesses` is the variance that days add to each plain difference.
+    both slices. `excesses` is the variance that days add to each plain difference. `level` is the confidence
+    of the intervals.
     """
     mixes = [_Mix.read(strata) for strata in several]
     lent = likeness or [(None, None)] * len(mixes)
@@ -95,7 +97,7 @@ def standardise_all(
     pairs = [
         widen_estimates(*next(estimates), excess) for mix, excess in zip(mixes, beyond, strict=True) if mix
     ]
-    differences = iter(compare_estimates(pairs))
+    differences = iter(compare_estimates(pairs, level))
     return [mix.describe(next(differences)) if mix else None for mix in mixes]
 
 

@@ -12,10 +12,12 @@ from callgauge.stats import (
     GROUPS,
     Interval,
     Share,
+    compare_mixed_ratios,
     compare_rates,
     compare_ratios,
     divide_rates,
     ratio_interval,
+    sum_savings,
 )
 from tests.analysis.session_shares import draw_share
 
@@ -99,3 +101,37 @@ def test_a_ratio_of_two_rates_needs_errors_on_the_other_side() -> None:
     assert none is not None
     assert (none.estimate, none.low) == (0, 0)
     assert 0 < none.high < inf
+
+
+def test_a_mixed_ratio_of_one_stratum_is_the_plain_ratio() -> None:
+    first, second = np.stack([MONEY, TURNS]), np.stack([0.4 * MONEY[::-1], TURNS[::-1]])
+    mixed, plain = compare_mixed_ratios({"a": first}, {"a": second}), compare_ratios((*first,), (*second,))
+    assert mixed is not None
+    assert plain is not None
+    assert [mixed.interval.low, mixed.interval.high] == pytest.approx([plain.low, plain.high])
+    assert mixed.estimate == pytest.approx(0.4)
+
+
+def test_a_mixed_ratio_does_not_depend_on_the_mix_of_strata() -> None:
+    """The second ratio is half the first one in each stratum, but has most turns in the expensive stratum."""
+    cheap, dear = np.stack([TURNS, TURNS]), np.stack([9 * TURNS, TURNS])
+    second = {"cheap": np.stack([0.5 * TURNS, TURNS]), "dear": 20 * np.stack([4.5 * TURNS, TURNS])}
+    mixed = compare_mixed_ratios({"cheap": cheap, "dear": dear, "alone": 10 * cheap}, second)
+    assert mixed is not None
+    assert mixed.estimate == pytest.approx(0.5)
+    assert mixed.covered == pytest.approx(0.5)
+    assert compare_mixed_ratios({"alone": cheap}, second) is None
+    few = np.arange(GROUPS) < 7
+    assert compare_mixed_ratios({"cheap": cheap * few}, second) is None
+
+
+def test_the_interval_of_a_sum_of_savings_contains_the_sum() -> None:
+    first, second = np.stack([MONEY, TURNS]), np.stack([0.4 * MONEY[::-1], TURNS[::-1]])
+    ratio = compare_mixed_ratios({"a": first}, {"a": second})
+    assert ratio is not None
+    saved, bounds = sum_savings([100.0, 50.0], [ratio, ratio])
+    assert saved == pytest.approx(90)
+    assert bounds.low < 90 < bounds.high
+    assert bounds.high - bounds.low == pytest.approx(
+        150 * (ratio.interval.high - ratio.interval.low), rel=0.01
+    )

@@ -34,6 +34,7 @@ DRAWS = {
     "breakdowns": 60,
     "interactions": 40,
     "rules": 6,
+    "models": 20,
 }
 
 

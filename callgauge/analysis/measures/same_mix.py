@@ -12,6 +12,7 @@ from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Share, StandardisedDifference, place_in_groups
 from callgauge.stats.day_spread import measure_excesses
+from callgauge.stats.intervals import LEVEL
 from callgauge.stats.standardisation import standardise_all
 
 _OF_CALLS = ("model", "tool", "strategy", "prompt")
@@ -63,12 +64,15 @@ class ArmStrata:
     dimensions: tuple[str, ...]
     by_arm: Mapping[str, Mapping[Stratum, Share]]
 
-    def compare(self, pairs: Sequence[tuple[tuple[str, Slice], tuple[str, Slice]]]) -> list[SameMix | None]:
+    def compare(
+        self, pairs: Sequence[tuple[tuple[str, Slice], tuple[str, Slice]]], level: float = LEVEL
+    ) -> list[SameMix | None]:
         """Return the mix-adjusted difference of each pair, first minus second.
 
         A pair without common strata gets None. A pair holds the names of two slices and both slices. The
         function uses the finest strata that still contain most observations of both slices. An unnamed value
-        matches no other value. A dimension without named values is left out.
+        matches no other value. A dimension without named values is left out. `level` is the confidence of the
+        intervals.
         """
         same_mixes: list[SameMix | None] = [None] * len(pairs)
         excesses = measure_excesses([(slice_.share, other.share) for (_, slice_), (_, other) in pairs])
@@ -90,7 +94,8 @@ class ArmStrata:
                 for (_, slice_), (_, other) in (pairs[place] for place in left)
             ]
             beyond = [excesses[place] for place in left]
-            for place, cut, each in zip(left, cuts, standardise_all(strata, likeness, beyond), strict=True):
+            adjusted = standardise_all(strata, likeness, beyond, level)
+            for place, cut, each in zip(left, cuts, adjusted, strict=True):
                 present = same_mixes[place]
                 if each and (present is None or each.is_representative or not present.found.is_comparable):
                     same_mixes[place] = SameMix(each, tuple(self.dimensions[number] for number in cut))

@@ -8,7 +8,7 @@ from typing import Literal
 from callgauge.stats.day_spread import LEAST_DAYS
 from callgauge.stats.over_time.change_points import SHORTEST
 
-VerdictKind = Literal["rank", "worst", "difference", "change"]
+VerdictKind = Literal["rank", "worst", "difference", "change", "choice"]
 HOW_JUDGED: Mapping[VerdictKind, str] = {
     "rank": (
         "One is called the best where it is better than each of the others, each at 5 %. Else the "
@@ -34,5 +34,12 @@ HOW_JUDGED: Mapping[VerdictKind, str] = {
         "Neighbouring days may be alike, which the random orders allow for. The range contains the day "
         "of the change with 95 % confidence."
     ),
+    "choice": (
+        "A model is suggested if three things are proven: its parse errors and its turn success are worse by "
+        "less than the smallest difference of interest, and its cost per successful turn is lower. For each, "
+        "the whole mix-adjusted interval must show it. If more than two models may be cheaper, the "
+        "confidence is higher than 95 %, so that a worse model is suggested for at most 5 % of the rows. "
+        "Otherwise the current model is kept."
+    ),
 }
-"""The explanations of a rank, the worst tool, a difference, and a change on a trend chart."""
+"""The explanations of a rank, the worst tool, a difference, a change on a trend chart, and a chosen model."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from callgauge.api.questions import (
     call_questions,
+    model_questions,
     public_rate_questions,
     rate_questions,
     store_questions,
@@ -70,6 +71,13 @@ _ALL = (
         "Tool-call errors by model and host as public lists count them, next to imported public rates.",
         public_rate_questions.PUBLIC_RATES_ASKED,
         public_rate_questions.ask_public_rates,
+    ),
+    Question(
+        "model_choices",
+        "/model-choices",
+        "The cheapest model that is proven not worse, for each prompt or tool.",
+        model_questions.CHOICES_ASKED,
+        model_questions.ask_model_choices,
     ),
     Question(
         "calls",

@@ -7,6 +7,6 @@ RANKED = ("model", "provider", "harness_version", "strategy", "source")
 """The dimensions that the page can rank."""
 URL_KEYS = PageUrlKeys(
     place=("by", "rate", "all_rates", "least", "price_list", "public_rates", "ranking_thin"),
-    parts=("view", "tab"),
+    parts=("view", "tab", "choice_by"),
     kept=("smallest", *map(baseline_key, RANKED)),
 )

@@ -33,12 +33,14 @@ from callgauge.dashboard.pages.models.hosts import draw_hosts
 from callgauge.dashboard.pages.models.model_versions import draw_versions
 from callgauge.dashboard.pages.models.public_rates import draw_public_rates
 from callgauge.dashboard.pages.models.ranking import SliceRanking, draw_ranking
+from callgauge.dashboard.pages.models.which_where import draw_which_where
 from callgauge.dashboard.shown_slices import ask_slices, rank_slices, read_slices
 
 _VIEWS = {"model": "Ranking", "prompt": "By prompt", "tool": "By tool", "host": "By host"}
 _TABS = {
     "days": "Over time",
     "cost": "Cost",
+    "where": "Which model where",
     "strategies": "Calling strategy",
     "versions": "Agent versions",
 }
@@ -86,6 +88,8 @@ def show() -> None:
             _draw_trend(by, rate, chosen)
         elif tab == "cost":
             draw_cost(by, chosen)
+        elif tab == "where":
+            draw_which_where(chosen, smallest)
         elif tab == "strategies":
             draw_strategies(chosen)
         else:

@@ -24,6 +24,7 @@ from callgauge.analysis.verdicts.headlines import ArmNames, write_advice
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.breakdown_table import draw_breakdown, draw_headline
+from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import (
     choose_one,
     choose_rate,
@@ -88,6 +89,7 @@ def show() -> None:
         pair = _choose_pair(versions)
         with st.popover("Settings", type="tertiary", width="content"):
             smallest = choose_smallest()
+        draw_link("which_model", "Which model for which prompt", link_here("models", {}, tab="where"))
     slices = {slice_.name: slice_ for slice_ in by_version if slice_.also == name and slice_.rate is rate}
     order = [slices[version] for version in versions if version in slices]
     if pair and all(version in slices for version in pair):
