@@ -58,6 +58,9 @@ OURS = {
     "callgauge.api": (*SHOWS_ANSWERS, "callgauge.api", "ingest.sessions.stored_text", "lenient"),
     # These modules turn plain data into documents. Both the dashboard and the report use them.
     "callgauge.documents": ("callgauge.analysis.wording", "callgauge.documents"),
+    "callgauge.documents.leaderboard_files": (
+        "callgauge.analysis", "callgauge.documents", "callgauge.stats",
+    ),
     "callgauge.dashboard": (*SHOWS_ANSWERS, "callgauge.dashboard", "callgauge.documents"),
     # No other module of the dashboard sends requests to models.
     "callgauge.dashboard.components.shell.live_models": (
