@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
+from typer.testing import CliRunner
 
+from callgauge.cli.main import app as cli
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from tests.analysis.store_fixture import HOSTILE, a_turn, publish
 from tests.dashboard.conftest import FEW, open_fold, opened, said
@@ -374,3 +381,41 @@ def test_versions_of_a_harness_are_shown_in_the_order_of_their_use(store: Path) 
     assert [row["Version"]["text"] for row in rows if row["Change"]["text"]] == ["1.8"]
     assert rows[7]["Change"]["text"] == "Worse from here on"
     assert r"From 1\.8 on" in said(app)
+
+
+@pytest.fixture
+def archive(monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, bytes]]:
+    """Return a function that makes the leaderboard that the opened page offers, as files by path."""
+    offered: dict[str, Callable[[], bytes]] = {}
+
+    def note(_label: str, data: Callable[[], bytes], _name: str, *_: Any, **more: Any) -> None:
+        offered[more["key"]] = data
+
+    def read() -> dict[str, bytes]:
+        with zipfile.ZipFile(io.BytesIO(offered["take_leaderboard"]())) as opened_archive:
+            return {name: opened_archive.read(name) for name in opened_archive.namelist()}
+
+    monkeypatch.setattr(st, "download_button", note)
+    return read
+
+
+def test_the_download_has_the_files_of_the_command_publish(
+    ranked: Path, archive: Callable[[], dict[str, bytes]]
+) -> None:
+    opened(PAGE, days="All days")
+    board = ranked.parent / "board"
+    command = ["publish", "--store", str(ranked), "--out", str(board), "--days", "all"]
+    assert CliRunner().invoke(cli, command).exit_code == 0
+    assert archive() == {
+        f"leaderboard/{path.relative_to(board).as_posix()}": path.read_bytes()
+        for path in board.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.usefixtures("ranked")
+def test_the_download_names_the_chosen_filters(archive: Callable[[], dict[str, bytes]]) -> None:
+    opened(PAGE, days="All days", model="heron")
+    data = json.loads(archive()["leaderboard/leaderboard.json"])
+    assert data["filters"] == {"Model": "heron"}
+    assert [row["model"] for row in data["models"]] == ["heron"]
