@@ -37,7 +37,7 @@ MADE_BY = "callgauge publish"
 """The value of `made_by` in the JSON file. The value identifies a published folder."""
 _MOST_MODELS, _MOST_ROWS = 8, 12  # rows of models, and of tools and prompts together: two printed pages
 _MOST_COLUMNS = 5
-_LONGEST = 40  # maximum length of a name in a table
+_LONGEST, _LONGEST_HEAD = 32, 20  # maximum lengths of a name in a table
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\.|$)")  # file names that Windows does not allow
 _TITLE = "Tool calls by model"
@@ -219,7 +219,7 @@ def _make_cross_table(table: ParseErrorTable, most: int) -> DocumentTable:
     if limits:
         title += f" (the most used: {', '.join(limits)})"
     heads = [DocumentColumn(noun.capitalize()), DocumentColumn("All models", is_number=True)]
-    heads += [DocumentColumn(wording.short_name(label, 24), is_number=True) for label in columns]
+    heads += [DocumentColumn(wording.short_name(label, _LONGEST_HEAD), is_number=True) for label in columns]
     rows = [
         [
             _make_name_cell(row),
