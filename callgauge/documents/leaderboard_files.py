@@ -35,7 +35,7 @@ from callgauge.stats import Interval, Share
 PAGE, MARKDOWN, DATA, BADGES = "index.html", "leaderboard.md", "leaderboard.json", "badges"
 MADE_BY = "callgauge publish"
 """The value of `made_by` in the JSON file. The value identifies a published folder."""
-_MOST_MODELS, _MOST_ROWS = 8, 12  # rows of models, and of tools and prompts together: two printed pages
+_MOST_MODELS, _MOST_ROWS = 7, 10  # rows of models, and of tools and prompts together: two printed pages
 _MOST_COLUMNS = 5
 _LONGEST, _LONGEST_HEAD = 32, 20  # maximum lengths of a name in a table
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -98,7 +98,7 @@ def make_document(board: Leaderboard, version: str) -> Document:
 
 
 def _list_methods(board: Leaderboard) -> list[str]:
-    return [HOW_MEASURED, *board.notes]
+    return [HOW_MEASURED, *filter(None, [board.gap]), *board.notes]
 
 
 def _write_day(day: date | None) -> str:
@@ -179,8 +179,8 @@ def _describe_gap(measured: int, total: int) -> str:
 
 
 def _find_places(costs: Sequence[Cost]) -> int:
-    amounts = [cost.per_completed.amount for cost in costs if cost.per_completed and cost.is_priced_enough]
-    return wording.money_places(min(amounts, default=0.0))
+    means = [cost.per_completed for cost in costs if cost.per_completed and cost.is_priced_enough]
+    return wording.money_places(min((mean.amount for mean in means if mean.interval), default=0.0))
 
 
 def _make_cost_cell(cost: Cost | None, places: int) -> DocumentCell:
@@ -188,13 +188,12 @@ def _make_cost_cell(cost: Cost | None, places: int) -> DocumentCell:
     if cost is None or cost.per_completed is None or not cost.is_priced_enough:
         return DocumentCell("–", "no price" if cost is None or not cost.priced_calls else _THIN, pale=True)
     mean, counts = cost.per_completed, wording.fraction(cost.per_completed.turns, cost.judged)
-    between = _write_money_range(mean.interval, cost.currency, places) if mean.interval else _THIN
     gap = _describe_gap(cost.judged, cost.turns)
-    return DocumentCell(
-        wording.money(mean.amount, cost.currency, places),
-        "\n".join(filter(None, [between, counts, gap])),
-        pale=mean.interval is None,
-    )
+    if mean.interval is None:
+        return DocumentCell(counts, "\n".join(filter(None, [_THIN, gap])), pale=True)
+    between = _write_money_range(mean.interval, cost.currency, places)
+    amount = wording.money(mean.amount, cost.currency, places)
+    return DocumentCell(amount, "\n".join(filter(None, [between, counts, gap])))
 
 
 def _write_money_range(bounds: Interval, currency: str, places: int) -> str:
@@ -252,19 +251,19 @@ def _list_badges(board: Leaderboard) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the path of each badge, with the model and the SVG. The first badge is about all models."""
     if board.whole is None:
         return
-    yield f"{BADGES}/all.svg", ("all models", _draw_badge(board, "", board.whole))
+    yield f"{BADGES}/all.svg", ("all models", _draw_badge(board, "", board.whole, board.gap))
     taken = {"all"}
     for model in board.models:
         if (slice_ := model.slices.get(VALID)) is not None:
             name = _name_file(model.label, taken)
             taken.add(name.casefold())
             label = f"{wording.short_name(model.label, _LONGEST)} · "
-            yield f"{BADGES}/{name}.svg", (model.label, _draw_badge(board, label, slice_))
+            yield f"{BADGES}/{name}.svg", (model.label, _draw_badge(board, label, slice_, model.gap))
 
 
-def _draw_badge(board: Leaderboard, prefix: str, slice_: Slice) -> str:
+def _draw_badge(board: Leaderboard, prefix: str, slice_: Slice, gap: str) -> str:
     value = describe_valid(slice_)
-    described = f"{prefix}{_BADGE}: {value}. {_describe_days(board)}, measured by Callgauge."
+    described = f"{prefix}{_BADGE}: {value}. {_describe_days(board)}, measured by Callgauge. {gap}"
     return draw_badge(f"{prefix}{_BADGE}", value, described)
 
 
@@ -301,7 +300,7 @@ def _write_data(board: Leaderboard, version: str, paths: Sequence[str], badges: 
         "filters": dict(board.filters),
         "sentence": board.sentence,
         "how_measured": HOW_MEASURED,
-        "notes": list(board.notes),
+        "notes": [*filter(None, [board.gap]), *board.notes],
         "valid_calls": _describe_share(board.whole, is_valid=True) if board.whole else None,
         "models": [_describe_model(model) for model in board.models],
         **{f"by_{table.by}": _describe_table(table) for table in board.tables},
@@ -313,7 +312,8 @@ def _write_data(board: Leaderboard, version: str, paths: Sequence[str], badges: 
 
 def _describe_model(model: ModelRates) -> dict[str, Any]:
     rates = {name: _describe_share(model.slices.get(name)) for name in RATE_NAMES}
-    return {"model": model.label, **rates, "cost_per_successful_turn": _describe_cost(model.cost)}
+    cost = _describe_cost(model.cost)
+    return {"model": model.label, **rates, "cost_per_successful_turn": cost, "note": model.gap}
 
 
 def _describe_table(table: ParseErrorTable) -> list[dict[str, Any]]:

@@ -33,7 +33,7 @@ def page_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     turns = [a_turn(1, **{name: call[name] for name in ("session_id", "turn_id", "model")}) for call in made]
     publish(folder / "store", {"tool_calls": made, "turns": turns})
     with read_store(folder / "store", texts=False) as reader:
-        board = read_leaderboard(reader.ask, (), {}, 12, PublishedNames(prompts=request.param))
+        board = read_leaderboard(reader.ask, (), {}, 10, PublishedNames(prompts=request.param))
     (folder / PAGE).write_bytes(write_files(board, "1.2.3")[PAGE])
     return folder / PAGE
 

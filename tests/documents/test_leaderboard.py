@@ -262,3 +262,13 @@ def test_priced_turns_have_a_cost_with_an_interval(store: Path) -> None:
     ]
     assert cost["amount"] == pytest.approx(0.002)
     assert not any("Cost per successful turn" in note for note in board.notes)
+
+
+def test_a_model_without_definitions_is_marked_in_its_badge(tmp_path: Path) -> None:
+    undefined = calls(40, 0, model="heron", schema_seen="none", definition_id=None)
+    publish(tmp_path, {"tool_calls": [*calls(40, 0, model="falcon"), *undefined]})
+    files = written(tmp_path)
+    assert "JSON syntax only: the logs have no tool definitions" in files["badges/heron.svg"]
+    assert "JSON syntax only" not in files["badges/falcon.svg"]
+    assert "JSON syntax only on 50% of calls" in files["badges/all.svg"]
+    assert "JSON syntax only on 50% of calls" in files[PAGE]

@@ -21,6 +21,7 @@ from callgauge.analysis.measures.measurability import (
     describe_gap,
     describe_unmeasured,
     find_definition_share,
+    find_definition_shares,
 )
 from callgauge.analysis.measures.rates import LEADING, RATES
 from callgauge.analysis.measures.slices import Slice, make_slices, merge_slices
@@ -53,12 +54,14 @@ class PublishedNames:
 class ModelRates:
     """The rates of one model. `slices` maps the name of each measured rate to its slice.
 
-    `cost` is None if the model has no turn with a price.
+    `cost` is None if the model has no turn with a price. `gap` is a sentence on the calls without a tool
+    definition, of which only the JSON syntax was checked. It is empty if all calls have a definition.
     """
 
     label: str
     slices: Mapping[str, Slice]
     cost: Cost | None
+    gap: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,8 @@ class Leaderboard:
     `sentence` says which model is the best, or what is missing. `as_of` is the day of the last load. `days`
     holds the first and the last covered day, or None if the logs have no dates. `filters` maps the name of
     each chosen filter to its values in words. `models` is ordered by rank. `whole` is the parse errors of all
-    models. `notes` says what could not be measured.
+    models, and `gap` is a sentence on the calls without a tool definition. `notes` says what else could not
+    be measured.
     """
 
     sentence: str
@@ -95,6 +99,7 @@ class Leaderboard:
     whole: Slice | None
     tables: Sequence[ParseErrorTable]
     notes: Sequence[str]
+    gap: str = ""
 
 
 def read_leaderboard(
@@ -125,11 +130,14 @@ def read_leaderboard(
     labels = wording.unique_labels(values, values)
     rates = {name: {slice_.name: slice_ for slice_ in slices[name]} for name in RATE_NAMES}
     by_model = {cost.slice: cost for cost in costs}
+    defined = make_slices(ask("slices", rates=("defined",), by="model", **chosen))
+    shares = find_definition_shares([*defined, *slices[VALID]])
     models = [
         ModelRates(
             labels[value],
             {name: several[value] for name, several in rates.items() if value in several},
             by_model.get(value),
+            describe_gap(shares.get(value)),
         )
         for value in values
     ]
@@ -145,7 +153,8 @@ def read_leaderboard(
         models,
         merge_slices(slices[VALID]),
         tables,
-        _list_notes(ask, slices, costs, chosen),
+        _list_notes(slices, costs),
+        describe_gap(find_definition_share([*defined, *slices[VALID]])),
     )
 
 
@@ -234,15 +243,9 @@ def _describe_filters(chosen: Mapping[str, Any], names: PublishedNames) -> dict[
     return described
 
 
-def _list_notes(
-    ask: Ask, slices: Mapping[str, Sequence[Slice]], costs: Sequence[Cost], chosen: Mapping[str, Any]
-) -> list[str]:
-    """Return a sentence for each of the four rates that is missing or incomplete."""
-    defined = make_slices(ask("slices", rates=("defined",), **chosen))
-    notes = [
-        *(describe_unmeasured(RATES[name], slices[name]) for name in RATE_NAMES),
-        describe_gap(find_definition_share([*defined, *slices[VALID]])),
-    ]
+def _list_notes(slices: Mapping[str, Sequence[Slice]], costs: Sequence[Cost]) -> list[str]:
+    """Return a sentence for each of the four rates that was not measured."""
+    notes = [describe_unmeasured(RATES[name], slices[name]) for name in RATE_NAMES]
     if not any(cost.per_completed and cost.is_priced_enough for cost in costs):
         notes.append(
             "Cost per successful turn: not known. It takes token counts in the logs, and a price for each "

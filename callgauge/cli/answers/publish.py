@@ -25,7 +25,7 @@ from ingest.version import CALLGAUGE_VERSION
 if TYPE_CHECKING:
     from callgauge.analysis.comparisons.leaderboard import Leaderboard, PublishedNames
 
-_MOST_ROWS = 12  # the page must fit on two printed pages
+_MOST_ROWS = 10  # the page must fit on two printed pages
 _DATA, _MADE_BY = "leaderboard.json", "callgauge publish"
 _MOST_BYTES = 64 * 2**20  # a larger file is not the JSON of a published folder
 _TRIES = 5  # two runs at the same time may both replace the folder
