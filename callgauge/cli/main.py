@@ -30,7 +30,7 @@ from callgauge.cli import (
     up_command,
     user_commands,
 )
-from callgauge.cli.answers import publish, report_command
+from callgauge.cli.answers import mcp_servers, publish, report_command
 from callgauge.cli.recording import record_command
 from callgauge.cli.render.command_groups import CommandGroup
 from callgauge.cli.render.exit_codes import ExitCode
@@ -261,6 +261,7 @@ for explained in (
     service_commands.nightly,
     install_command.install_service,
     publish.publish,
+    mcp_servers.mcp_servers,
 ):
     app.command()(_explain_errors(explained))
 
