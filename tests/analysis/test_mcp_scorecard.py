@@ -66,6 +66,14 @@ def test_servers_that_fail_equally_often_have_no_worst_server(tmp_path: Path) ->
     assert "highest" not in sentence
 
 
+def test_the_only_server_with_enough_data_is_described_once(tmp_path: Path) -> None:
+    sentence = compare(tmp_path, {"tool_calls": server_calls("files", 90, 10)}).sentence
+    assert sentence == (
+        "Only files has enough data for its rates: execution errors 10 of 100 calls (10.0%) and parse errors "
+        "0 of 100 calls (0%)."
+    )
+
+
 def test_too_little_data_is_said(tmp_path: Path) -> None:
     sentence = compare(tmp_path, {"tool_calls": server_calls("files", 2, 1)}).sentence
     assert sentence.startswith("Not enough data to say which MCP server fails most often: none has 30")

@@ -42,8 +42,9 @@ def page_file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 def test_the_largest_page_prints_on_two_sheets(browser: Browser, page_file: Path, paper: str) -> None:
     page = browser.new_page()
     page.goto(page_file.as_uri())
-    margin = dict.fromkeys(("top", "right", "bottom", "left"), "12mm")
-    printed = page.pdf(format=paper, margin=margin)
+    printed = page.pdf(
+        format=paper, margin={"top": "12mm", "right": "12mm", "bottom": "12mm", "left": "12mm"}
+    )
     page.close()
     assert len(re.findall(rb"/Type\s*/Page[^s]", printed)) == 2
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from callgauge.cli.answers import publish as publish_command
 from callgauge.cli.answers.publish import replace_folder
 from callgauge.cli.main import app
 from ingest.errors import OptionError
@@ -173,7 +172,8 @@ def test_two_runs_at_the_same_time_leave_one_whole_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replace_folder(tmp_path / "board", FILES)
-    rename, others = Path.rename, []
+    rename = Path.rename
+    others: list[Path] = []
 
     def rename_after_another_run(path: Path, target: Path) -> Path:
         if ".new-" in path.name and not others:
@@ -182,7 +182,7 @@ def test_two_runs_at_the_same_time_leave_one_whole_folder(
             (target / "index.html").write_bytes(b"of the other run")
         return rename(path, target)
 
-    monkeypatch.setattr(publish_command.Path, "rename", rename_after_another_run)
+    monkeypatch.setattr(Path, "rename", rename_after_another_run)
     replace_folder(tmp_path / "board", {**FILES, "index.html": b"newer"})
     assert others
     assert read_folder(tmp_path / "board") == {**FILES, "index.html": b"newer"}

@@ -10,7 +10,7 @@ from callgauge.analysis import wording
 from callgauge.analysis.comparisons.strata_queries import Ask
 from callgauge.analysis.measures.latency import Latency, read_latencies
 from callgauge.analysis.measures.slices import Slice, make_slices
-from callgauge.analysis.verdicts.tools import judge_tools, write_tools
+from callgauge.analysis.verdicts.tools import ToolVerdict, judge_tools, write_tools
 
 NO_SERVER = "none"
 """The value of the dimension for tools that belong to no MCP server."""
@@ -145,13 +145,28 @@ def _write_sentence(scores: Sequence[ServerScore]) -> str:
     measured = [
         score.slices[name] for score in servers for name in ("parse_error", "defined") if name in score.slices
     ]
-    sentences = []
-    for name in _JUDGED:
-        several = [score.slices[name] for score in servers if name in score.slices]
-        sentence = write_tools(judge_tools(several, measured), noun="MCP server")
-        if sentence not in sentences:
-            sentences.append(sentence)
+    verdicts = [
+        judge_tools([score.slices[name] for score in servers if name in score.slices], measured)
+        for name in _JUDGED
+    ]
+    sentences = [_describe_only_server(verdicts)]
+    if not sentences[0]:
+        sentences = list(dict.fromkeys(write_tools(verdict, noun="MCP server") for verdict in verdicts))
     return " ".join(filter(None, [*sentences, _describe_unused(servers)]))
+
+
+def _describe_only_server(verdicts: Sequence[ToolVerdict]) -> str:
+    """Return the rates of the only server with enough data. Return "" if more or fewer servers have it."""
+    judged = [slice_ for verdict in verdicts for slice_ in verdict.judged]
+    if len({slice_.name for slice_ in judged}) != 1:
+        return ""
+    rates = [
+        f"{slice_.rate.phrase} {slice_.share.k:,} of {wording.plural(slice_.share.n, slice_.rate.noun)} "
+        f"({wording.rate(slice_.share.k, slice_.share.n)})"
+        for slice_ in judged
+    ]
+    name = wording.one_line(judged[0].name, 60)
+    return f"Only {name} has enough data for its rates: {wording.list_words(rates)}."
 
 
 def _describe_unused(servers: Sequence[ServerScore]) -> str:

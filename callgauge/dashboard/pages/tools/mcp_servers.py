@@ -13,6 +13,7 @@ from callgauge.analysis.comparisons.mcp_servers import (
     RATE_NAMES,
     ServerComparison,
     ServerScore,
+    ServerTool,
     compare_servers,
 )
 from callgauge.analysis.measures.rates import RATES
@@ -144,11 +145,18 @@ def _draw_tools(score: ServerScore) -> None:
             Cell(f"{tool.calls:,}" if tool.calls else "never called", order=tool.calls),
             Cell(f"{tool.steps:,}", order=tool.steps),
             Cell("–" if tool.tokens is None else f"{tool.tokens:,}", order=tool.tokens or 0),
-            Cell("Fix the definition", href=filters.page_link("tools", {}, {"tool_open": tool.name})),
+            _next_step_cell(tool),
         ]
         for tool in tools[:_MOST]
     ]
-    with cards.draw_card(wording.in_markdown(title, 80), "offered_tools"):
+    caption = "In the chosen days. Each definition is sent with every step that offers it."
+    with cards.draw_card(wording.in_markdown(title, 80), "offered_tools", caption=caption):
         draw_table("server_tools", "Tools of the MCP server", heads, rows)
         if len(tools) > _MOST:
             st.caption(f"The first {_MOST} of {len(tools):,}.")
+
+
+def _next_step_cell(tool: ServerTool) -> Cell:
+    if tool.is_unused:
+        return Cell("Stop offering it", title="No session called the tool on these days")
+    return Cell("Fix the definition", href=filters.page_link("tools", {}, {"tool_open": tool.name}))
