@@ -61,6 +61,9 @@ OURS = {
     "callgauge.documents": (
         "callgauge.analysis.wording", "callgauge.documents", "callgauge.stats.gate_syntax",
     ),
+    "callgauge.documents.leaderboard_files": (
+        "callgauge.analysis", "callgauge.documents", "callgauge.stats",
+    ),
     "callgauge.dashboard": (*SHOWS_ANSWERS, "callgauge.dashboard", "callgauge.documents"),
     # No other module of the dashboard sends requests to models.
     "callgauge.dashboard.components.shell.live_models": (

@@ -30,7 +30,14 @@ from callgauge.cli import (
     up_command,
     user_commands,
 )
-from callgauge.cli.answers import gate_command, public_rates, report_command, which_model
+from callgauge.cli.answers import (
+    gate_command,
+    mcp_servers,
+    public_rates,
+    publish,
+    report_command,
+    which_model,
+)
 from callgauge.cli.recording import record_command
 from callgauge.cli.render.command_groups import CommandGroup
 from callgauge.cli.render.exit_codes import ExitCode
@@ -262,6 +269,8 @@ for explained in (
     service_commands.init_config,
     service_commands.nightly,
     install_command.install_service,
+    publish.publish,
+    mcp_servers.mcp_servers,
 ):
     app.command()(_explain_errors(explained))
 

@@ -47,9 +47,12 @@ class DocumentCell:
 
 @dataclass(frozen=True, slots=True)
 class DocumentTable:
+    """A table. If `stacks` is True, a narrow screen shows each row as a block, with a title at each value."""
+
     title: str
     columns: Sequence[DocumentColumn]
     rows: Sequence[Sequence[DocumentCell]]
+    stacks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +151,8 @@ class Document:
     """A whole document.
 
     `answer` is a sentence that a reader understands without the rest of the document. `settings` maps the
-    name of each setting to its value. `link` is the URL of the same view, or None. `small_print` says where
-    the data come from.
+    name of each setting to its value. `link` is the URL of the same view, or None. `made_at` is None if the
+    same data must always give the same bytes. `small_print` says where the data come from.
     """
 
     title: str
@@ -158,7 +161,7 @@ class Document:
     parts: Sequence[DocumentTable | Chart]
     method: Sequence[Method]
     link: str | None
-    made_at: datetime
+    made_at: datetime | None
     small_print: str = ""
 
     @property

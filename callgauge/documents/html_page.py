@@ -52,28 +52,34 @@ def _list_parts(document: Document) -> Iterator[str]:
     if document.method:
         yield "<h2>How this is counted</h2>"
         yield from map(_write_method, document.method)
-    made = f"Made {document.made_at:%Y-%m-%d %H:%M} UTC"
+    made = f"Made {document.made_at:%Y-%m-%d %H:%M} UTC. " if document.made_at else ""
     link = (
         f' · <a href="{html.escape(document.link)}" rel="noreferrer">Open in Callgauge</a>'
         if document.link
         else ""
     )
-    yield f"<footer>{made}. {escape(document.small_print)}{link}</footer>"
+    yield f"<footer>{made}{escape(document.small_print)}{link}</footer>"
 
 
 def _write_table(table: DocumentTable) -> str:
     heads = "".join(
         f'<th scope="col"{_align(column)}>{escape(column.title)}</th>' for column in table.columns
     )
-    rows = "\n".join(_write_row(table.columns, row) for row in table.rows)
+    rows = "\n".join(_write_row(table, row) for row in table.rows)
+    title = escape(table.title)
+    kind = "wide-table stacks" if table.stacks else "wide-table"
+    # A region that scrolls must be in the tab order, so that a keyboard can scroll it.
     return (
-        f'<h2>{escape(table.title)}</h2>\n<div class="wide-table"><table>\n<thead><tr>{heads}</tr></thead>\n'
-        f"<tbody>\n{rows}\n</tbody>\n</table></div>"
+        f'<h2>{title}</h2>\n<div class="{kind}" role="region" aria-label="{title}" tabindex="0"><table>\n'
+        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table></div>"
     )
 
 
-def _write_row(columns: Sequence[DocumentColumn], row: Sequence[DocumentCell]) -> str:
-    cells = [_write_cell(*pair) for pair in zip(columns, row, strict=True)]
+def _write_row(table: DocumentTable, row: Sequence[DocumentCell]) -> str:
+    cells = [
+        _write_cell(column, cell, column.title if table.stacks else None)
+        for column, cell in zip(table.columns, row, strict=True)
+    ]
     return f"<tr>{''.join(cells)}</tr>"
 
 
@@ -81,7 +87,8 @@ def _align(column: DocumentColumn) -> str:
     return ' class="number"' if column.is_number else ""
 
 
-def _write_cell(column: DocumentColumn, cell: DocumentCell) -> str:
+def _write_cell(column: DocumentColumn, cell: DocumentCell, title: str | None) -> str:
+    """Return a table cell. A narrow screen shows `title` above the value."""
     tone = f"tone-{cell.tone}" if cell.tone else "pale" if cell.pale else ""
     text = f"<code>{escape(cell.text)}</code>" if cell.is_code and cell.text else escape(cell.text)
     sub = "".join(f'<span class="sub">{escape(line)}</span>' for line in cell.sub.splitlines())
@@ -90,7 +97,8 @@ def _write_cell(column: DocumentColumn, cell: DocumentCell) -> str:
     shade = f' style="--heat: {100 * min(1.0, max(0.0, cell.heat)):.0f}%"' if cell.heat is not None else ""
     names = " ".join(filter(None, ("number" if column.is_number else "", "heat" if shade else "")))
     kind = f' class="{names}"' if names else ""
-    return f'<td{kind}{shade}><span class="{tone}">{text}</span>{sub}{drawn}</td>'
+    named = f' data-title="{escape(title)}"' if title else ""
+    return f'<td{kind}{shade}{named}><span class="{tone}">{text}</span>{sub}{drawn}</td>'
 
 
 def _write_chart(chart: Chart) -> str:

@@ -55,6 +55,21 @@ def test_the_scorecard_has_a_row_for_each_server_called_or_offered(served: Path)
     assert (link.path, parse_qs(link.query)["mcp_server"]) == ("calls", ["files"])
 
 
+def test_a_chosen_server_lists_its_tools_with_the_next_step(served: Path) -> None:
+    app = opened(TOOLS, days="All days", view="server")
+    assert "2 tools of 2 MCP servers were never called" in said(app)
+    (row,) = [row for row in sheet_of(app, SERVERS) if row["MCP server"]["text"] == "files"]
+    query = parse_qs(urlsplit(row["MCP server"]["href"]).query)
+    assert (query["mcp_server"], query["view"]) == (["files"], ["server"])
+    app = opened(TOOLS, days="All days", view="server", mcp_server="files")
+    read, write = (
+        next(row for row in sheet_of(app, "Tools of the MCP server") if row["Tool"]["text"].endswith(name))
+        for name in ("read", "write")
+    )
+    assert parse_qs(urlsplit(read["Next step"]["href"]).query)["tool_open"] == ["mcp__files__read"]
+    assert write["Next step"]["text"] == "Stop offering it"
+
+
 def test_unused_tools_are_listed_with_what_they_cost_per_step(served: Path) -> None:
     app = opened(TOOLS, days="All days", unused="1")
     labels = [fold.label for fold in app.expander]

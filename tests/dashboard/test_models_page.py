@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
+from typer.testing import CliRunner
 
+from callgauge.cli.main import app as cli
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.memory.memory_file import FILE, MemoryFile
 from callgauge.memory.public_rates import PublicRate, save_public_rates
@@ -399,3 +406,41 @@ def test_tool_call_errors_are_next_to_the_public_rates(store: Path, tmp_path: Pa
     (store / FILE).write_bytes(b"no database" * 1000)
     broken = opened(PAGE, public_rates="1")
     assert any("cannot be read or written" in block.value for block in broken.error)
+
+
+@pytest.fixture
+def archive(monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, bytes]]:
+    """Return a function that makes the leaderboard that the opened page offers, as files by path."""
+    offered: dict[str, Callable[[], bytes]] = {}
+
+    def note(_label: str, data: Callable[[], bytes], _name: str, *_: Any, **more: Any) -> None:
+        offered[more["key"]] = data
+
+    def read() -> dict[str, bytes]:
+        with zipfile.ZipFile(io.BytesIO(offered["take_leaderboard"]())) as opened_archive:
+            return {name: opened_archive.read(name) for name in opened_archive.namelist()}
+
+    monkeypatch.setattr(st, "download_button", note)
+    return read
+
+
+def test_the_download_has_the_files_of_the_command_publish(
+    ranked: Path, archive: Callable[[], dict[str, bytes]]
+) -> None:
+    opened(PAGE, days="All days")
+    board = ranked.parent / "board"
+    command = ["publish", "--store", str(ranked), "--out", str(board), "--days", "all"]
+    assert CliRunner().invoke(cli, command).exit_code == 0
+    assert archive() == {
+        f"leaderboard/{path.relative_to(board).as_posix()}": path.read_bytes()
+        for path in board.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.usefixtures("ranked")
+def test_the_download_names_the_chosen_filters(archive: Callable[[], dict[str, bytes]]) -> None:
+    opened(PAGE, days="All days", model="heron")
+    data = json.loads(archive()["leaderboard/leaderboard.json"])
+    assert data["filters"] == {"Model": "heron"}
+    assert [row["model"] for row in data["models"]] == ["heron"]

@@ -113,31 +113,36 @@ def sort_by_failures(several: Mapping[str, Slice], names: Sequence[str]) -> list
 
 
 def write_tools(
-    verdict: ToolVerdict, faults: Mapping[str, Slice] | None = None, culprits: Sequence[Row] = ()
+    verdict: ToolVerdict,
+    faults: Mapping[str, Slice] | None = None,
+    culprits: Sequence[Row] = (),
+    noun: str = "tool",
 ) -> str:
     """Return the sentences on which tool fails most often. They contain log content.
 
     `faults` holds the slices of the named tool for the rates that count failed calls. `culprits` holds the
-    tool's rows of the metric `culprits`.
+    tool's rows of the metric `culprits`. `noun` is the word for a slice, such as "MCP server" for slices by
+    server.
     """
     judged, named = verdict.judged, verdict.named
     if not judged:
-        return f"Not enough data to say which tool fails most often: none has {RULE}."
+        return f"Not enough data to say which {noun} fails most often: none has {RULE}."
     title = judged[0].rate.phrase
     if len(judged) == 1:
         return f"Only {_name(judged[0])} has enough data ({title}: {_count(judged[0])})."
     if named is None:
         reach = f"; {verdict.reach}" if verdict.reach else ""
         return (
-            f"No tool is clearly the worst yet by {title}: any of these {len(judged)} may be it "
-            f"({_sum_up(judged)}{reach})."
+            f"No {noun} is clearly the worst yet by {title}: any of these {len(judged)} may be it "
+            f"({_sum_up(judged, noun)}{reach})."
         )
     sentences = [_describe_worst(verdict, named, culprits), _describe_most(verdict, named)]
     if len(verdict.worst) == 1:
         sentences.append(_describe_faults(faults or {}))
     if verdict.undefined:
-        were = "tool was" if verdict.undefined == 1 else "tools were"
-        sentences.append(f"{verdict.undefined} {were} not compared: no tool definition.")
+        were = "was" if verdict.undefined == 1 else "were"
+        count = wording.plural(verdict.undefined, noun)
+        sentences.append(f"{count} {were} not compared: no tool definition.")
     return " ".join(sentence for sentence in sentences if sentence)
 
 
@@ -222,13 +227,13 @@ def _count(each: Slice) -> str:
     return f"{each.share.k:,} of {wording.plural(each.share.n, each.rate.noun)} ({_rate(each)})"
 
 
-def _sum_up(several: Sequence[Slice]) -> str:
+def _sum_up(several: Sequence[Slice], named: str) -> str:
     """Return k of n over all tools.
 
-    A turn counts once per tool, so for turns return the number of tools.
+    A turn counts once per tool, so for turns return the number of tools. `named` is the word for a tool.
     """
     noun = several[0].rate.noun
     if noun == "turn":
-        return f"{len(several)} tools with enough data"
+        return f"{wording.plural(len(several), named)} with enough data"
     k, n = (sum(getattr(each.share, part) for each in several) for part in ("k", "n"))
     return f"{k:,} of {wording.plural(n, noun)}"

@@ -12,13 +12,12 @@ from callgauge.cli.render.exit_codes import MEANINGS
 Command = Any  # Typer has no public type for its commands and groups.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Everyday commands": ("demo", "up", "ingest", "serve", "parse", "report", "gate", "record"),
-    "Next steps": ("which-model",),
+    "Next steps": ("fix-definition", "which-model", "public-rates", "mcp-servers", "publish"),
     "Administration": (
         "rejects", "reparse", "models", "prices", "forget", "retain", "backup", "restore", "verify",
         "nightly", "metrics", "memory", "users", "token", "mcp", "init-config", "check-config",
         "install-service",
     ),
-    "Next steps": ("public-rates",),
     "Experiments": ("trial", "export-tests", "chat", "probe"),
     "Reference": ("explain", "formats", "lint"),
 }  # fmt: skip

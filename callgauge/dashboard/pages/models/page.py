@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
 
 from callgauge.analysis import wording
+from callgauge.analysis.comparisons.leaderboard import read_leaderboard
 from callgauge.analysis.measures.rates import RateDefinition
+from callgauge.analysis.metrics import MetricError
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.rate_choice import (
@@ -23,6 +26,7 @@ from callgauge.dashboard.components.definition_note import draw_measured_note
 from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.money.page_costs import ask_ranked_costs
 from callgauge.dashboard.components.rate_trend import draw_rate_trend
+from callgauge.dashboard.file_names import name_file
 from callgauge.dashboard.pages.models import RANKED
 from callgauge.dashboard.pages.models.all_rates import draw_all_rates
 from callgauge.dashboard.pages.models.audit_card import draw_strategies
@@ -34,8 +38,13 @@ from callgauge.dashboard.pages.models.model_versions import draw_versions
 from callgauge.dashboard.pages.models.public_rates import draw_public_rates
 from callgauge.dashboard.pages.models.ranking import SliceRanking, draw_ranking
 from callgauge.dashboard.pages.models.which_where import draw_which_where
-from callgauge.dashboard.shown_slices import ask_slices, rank_slices, read_slices
+from callgauge.dashboard.shown_slices import ask_slices, list_prices, rank_slices, read_slices
+from callgauge.dashboard.viewer import refuse_file
+from callgauge.documents.leaderboard_files import write_archive, write_files
+from callgauge.memory.records import ModelPrice
+from ingest.version import CALLGAUGE_VERSION
 
+_TOOLS = 8  # tools in the leaderboard, as in the command
 _VIEWS = {"model": "Ranking", "prompt": "By prompt", "tool": "By tool", "host": "By host"}
 _TABS = {
     "days": "Over time",
@@ -57,6 +66,7 @@ def show() -> None:
         with st.popover("Settings", type="tertiary", width="content"):
             by = choose_dimension("Rank", among=RANKED)
             smallest = choose_smallest()
+        download = st.container(width="content")
     slices = read_slices(rate, by, chosen)
     if not slices[rate.name]:
         with answer:
@@ -94,6 +104,34 @@ def show() -> None:
             draw_strategies(chosen)
         else:
             draw_versions(rate, chosen)
+    with download:
+        _draw_download(chosen)
+
+
+def _draw_download(chosen: Mapping[str, Any]) -> None:
+    """Draw a button that downloads the files of `callgauge publish` for the chosen days and filters."""
+    if refuse_file():
+        return
+    ask = store_queries.keep_asking()
+    prices: Sequence[ModelPrice] = ()
+    with suppress(MetricError):  # the filter bar shows why the prices cannot be read
+        prices = list_prices()
+
+    def make_archive() -> bytes:
+        board = read_leaderboard(ask, prices, chosen, _TOOLS)
+        return write_archive(write_files(board, CALLGAUGE_VERSION))
+
+    st.download_button(
+        "Download as a page",
+        make_archive,
+        name_file("leaderboard", "zip"),
+        "application/zip",
+        type="tertiary",
+        icon=":material/download:",
+        on_click="ignore",
+        help="A web page, Markdown, JSON and badges to hand out. The files contain no content of calls.",
+        key="take_leaderboard",
+    )
 
 
 def _draw_trend(by: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> None:

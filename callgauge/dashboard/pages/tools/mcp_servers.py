@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.measures.latency import read_latencies
+from callgauge.analysis.comparisons.mcp_servers import (
+    RATE_NAMES,
+    ServerComparison,
+    ServerScore,
+    ServerTool,
+    compare_servers,
+)
 from callgauge.analysis.measures.rates import RATES
-from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.latency_cells import latency_cells
 from callgauge.dashboard.components.slice_table import judged_rate_cell, make_scale
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
-NO_SERVER = "none"
-"""The value of the dimension for tools that belong to no MCP server."""
-_RATES = ("parse_error", "tool_rejected", "execution", "refused")
 _MOST = 50
 _NAMED = 20  # tools that a tooltip lists
-
-Row = Mapping[Hashable, Any]
+_VIEW = {"view": "server"}
 
 
 def has_servers(offered: pd.DataFrame) -> bool:
@@ -32,24 +33,21 @@ def has_servers(offered: pd.DataFrame) -> bool:
     return bool(offered.mcp_server.notna().any())
 
 
-def draw_servers(offered: pd.DataFrame, chosen: Mapping[str, Any]) -> None:
-    """Draw one row per server, the most called server first. Tools without a server come last."""
-    grouping: dict[str, Any] = {"rates": _RATES, "by": filters.MCP_SERVER}
-    rows = store_queries.ask("slices", **grouping, **chosen)
-    slices: dict[str, dict[str, Slice]] = {name: {} for name in _RATES}
-    for slice_ in make_slices(rows):
-        slices[slice_.rate.name][slice_.name] = slice_
-    tools: dict[str, list[Row]] = {}
-    for row in offered.to_dict("records"):
-        tools.setdefault(row["mcp_server"] or NO_SERVER, []).append(row)
-    calls = {name: slice_.total for each in _RATES for name, slice_ in slices[each].items()}
-    names = sorted({*calls, *tools}, key=lambda name: (name == NO_SERVER, -calls.get(name, 0), name))
-    times = {
-        each.slice: each
-        for each in read_latencies(store_queries.ask("latency", by=filters.MCP_SERVER, **chosen))
-        if each.kind == "tool"
+def read_servers(chosen: Mapping[str, Any]) -> ServerComparison:
+    """Return the MCP servers of the shown store side by side. Raises MetricError."""
+    return store_queries.derive(lambda ask: compare_servers(ask, chosen), "MCP servers", chosen)
+
+
+def draw_servers(comparison: ServerComparison, chosen: Mapping[str, Any]) -> None:
+    """Draw one row per server, the most called server first. Tools without a server come last.
+
+    If the filters choose one server, a second table lists the tools of this server.
+    """
+    shown = comparison.servers[:_MOST]
+    scales = {
+        name: make_scale([score.slices[name].share for score in comparison.servers if name in score.slices])
+        for name in RATE_NAMES
     }
-    scales = {name: make_scale([slice_.share for slice_ in own.values()]) for name, own in slices.items()}
     heads = [
         Column("MCP server", "name"),
         Column("Calls", "number"),
@@ -59,28 +57,31 @@ def draw_servers(offered: pd.DataFrame, chosen: Mapping[str, Any]) -> None:
             "number",
             "Of the definitions of its tools, in the steps that were offered them, at four bytes per token",
         ),
-        *(Column(RATES[name].title, "rate", scale=scales[name].ends()) for name in _RATES),
+        *(Column(RATES[name].title, "rate", scale=scales[name].ends()) for name in RATE_NAMES),
         Column("Latency p50", "number", "Half of the server's calls took at most this long"),
         Column("Latency p95", "number"),
     ]
     cells = [
         [
-            _name_cell(name),
+            _name_cell(score),
             Cell(
-                f"{calls.get(name, 0):,}",
-                href=filters.page_link("calls", {filters.MCP_SERVER: name}, {}) if name in calls else None,
-                order=calls.get(name, 0),
+                f"{score.calls:,}",
+                href=filters.page_link("calls", {filters.MCP_SERVER: score.name}, {})
+                if score.calls
+                else None,
+                order=score.calls,
             ),
-            *_definition_cells(tools.get(name, ()), is_server=name != NO_SERVER),
+            *_definition_cells(score),
             *(
-                judged_rate_cell(slices[rate][name], scales[rate]) if name in slices[rate] else Cell("–")
-                for rate in _RATES
+                judged_rate_cell(score.slices[rate], scales[rate]) if rate in score.slices else Cell("–")
+                for rate in RATE_NAMES
             ),
-            *latency_cells(times.get(name)),
+            *latency_cells(score.latency),
         ]
-        for name in names[:_MOST]
+        for score in shown
     ]
-    servers = sum(name != NO_SERVER for name in names)
+    servers = sum(score.is_server for score in comparison.servers)
+    grouping: dict[str, Any] = {"rates": RATE_NAMES, "by": filters.MCP_SERVER}
     take = cards.Download("mcp_servers", store_queries.ask_later("slices", **grouping, **chosen))
     with cards.draw_card(
         wording.plural(servers, "MCP server"),
@@ -91,37 +92,71 @@ def draw_servers(offered: pd.DataFrame, chosen: Mapping[str, Any]) -> None:
         caption="Most calls first. Open a server to see its tools.",
     ):
         draw_table("mcp_servers", "MCP servers by calls", heads, cells)
-        if len(names) > _MOST:
-            st.caption(f"The first {_MOST} of {len(names):,}.")
+        if len(comparison.servers) > _MOST:
+            st.caption(f"The first {_MOST} of {len(comparison.servers):,}.")
+        for note in comparison.notes:
+            st.caption(wording.in_markdown(note, 400))
+    if chosen["mcp_servers"] and len(chosen["mcp_servers"]) == 1:
+        for score in comparison.servers:
+            _draw_tools(score)
 
 
-def _name_cell(name: str) -> Cell:
+def _name_cell(score: ServerScore) -> Cell:
     return Cell(
-        "no MCP server" if name == NO_SERVER else wording.one_line(name, 60),
-        href=filters.page_link("tools", {filters.MCP_SERVER: name}, {}),
-        title=wording.one_line(name, 400),
-        order=name,
+        wording.one_line(score.name, 60) if score.is_server else "no MCP server",
+        href=filters.page_link("tools", {filters.MCP_SERVER: score.name}, _VIEW),
+        title=wording.one_line(score.name, 400),
+        order=score.name,
     )
 
 
-def _definition_cells(tools: Sequence[Row], *, is_server: bool) -> list[Cell]:
-    """Return two cells: how many of a server's tools were never called, and the definition tokens per step.
-
-    The number of steps is that of the tool that was offered most often.
+def _definition_cells(score: ServerScore) -> list[Cell]:
+    """Return two cells: how many of a server's tools were never called, and the definition tokens per
+    step.
     """
-    listed = [row for row in tools if row["steps"]]
-    if not listed:
+    if score.tokens_per_step is None:
         return [Cell("–", sub="no log lists its tools"), Cell("–")]
-    unused = [str(row["tool"]) for row in listed if not row["calls"]]
-    steps = max(row["steps" if is_server else "all_steps"] for row in listed)
-    spent = sum(row["spent"] for row in listed)
-    tokens = round(spent / steps)
-    return [
-        Cell(
-            f"{len(unused):,}",
-            sub=f"of {wording.plural(len(listed), 'tool')}",
-            title=wording.one_line(", ".join(unused[:_NAMED]), 400) or None,
-            order=len(unused),
-        ),
-        Cell(f"{tokens:,}", sub=f"{spent:,} in all", order=tokens, values={"": tokens, "in all": spent}),
+    unused, tokens = [tool.name for tool in score.unused], score.tokens_per_step
+    unused_cell = Cell(
+        f"{len(unused):,}",
+        sub=f"of {wording.plural(len(score.offered), 'tool')}",
+        title=wording.one_line(", ".join(unused[:_NAMED]), 400) or None,
+        order=len(unused),
+    )
+    cost = f"{score.unused_tokens_per_step:,} of them never called" if unused else f"{score.spent:,} in all"
+    values = {"": tokens, "never called": score.unused_tokens_per_step, "in all": score.spent}
+    return [unused_cell, Cell(f"{tokens:,}", sub=cost, order=tokens, values=values)]
+
+
+def _draw_tools(score: ServerScore) -> None:
+    """Draw the tools of one server, the largest definition first, each with a link to fix its definition."""
+    tools = sorted(score.tools, key=lambda tool: (-tool.spent, -tool.calls, tool.name))
+    title = f"Tools of {wording.one_line(score.name, 60)}"
+    heads = [
+        Column("Tool", "name"),
+        Column("Calls", "number"),
+        Column("Steps", "number", "Steps whose turn was offered the tool"),
+        Column("Tokens / step", "number", "Of its definition, estimated at four bytes per token"),
+        Column("Next step", "tight"),
     ]
+    rows: Sequence[list[Cell]] = [
+        [
+            Cell(wording.one_line(tool.name, 60), title=wording.one_line(tool.name, 400)),
+            Cell(f"{tool.calls:,}" if tool.calls else "never called", order=tool.calls),
+            Cell(f"{tool.steps:,}", order=tool.steps),
+            Cell("–" if tool.tokens is None else f"{tool.tokens:,}", order=tool.tokens or 0),
+            _next_step_cell(tool),
+        ]
+        for tool in tools[:_MOST]
+    ]
+    caption = "In the chosen days. Each definition is sent with every step that offers it."
+    with cards.draw_card(wording.in_markdown(title, 80), "offered_tools", caption=caption):
+        draw_table("server_tools", "Tools of the MCP server", heads, rows)
+        if len(tools) > _MOST:
+            st.caption(f"The first {_MOST} of {len(tools):,}.")
+
+
+def _next_step_cell(tool: ServerTool) -> Cell:
+    if tool.is_unused:
+        return Cell("Stop offering it", title="No session called the tool on these days")
+    return Cell("Fix the definition", href=filters.page_link("tools", {}, {"tool_open": tool.name}))

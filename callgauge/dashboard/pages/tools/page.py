@@ -74,15 +74,20 @@ def show() -> None:
     ordered = sort_by_failures(columns[rate.name], list(names))
     solid = [name for name in ordered if name in columns[rate.name] and columns[rate.name][name].is_solid]
     few = [name for name in ordered if name not in set(solid)]
-    _draw_answer(rate.name, names, by_rate, chosen)
+    answer = st.container()
     several = columns[rate.name].values()
-    draw_measured_note(rate, [*several, *by_rate["defined"].values()])
     offered = store_queries.ask("offered_tools", **chosen)
     views = list(_VIEWS) if mcp_servers.has_servers(offered) else []
     if views and choose_segment("Table", "view", views, _VIEWS.__getitem__) == "server":
-        mcp_servers.draw_servers(offered, chosen)
+        comparison = mcp_servers.read_servers(chosen)
+        with answer:
+            cards.draw_answer(comparison.sentence, 900)
+        mcp_servers.draw_servers(comparison, chosen)
         unused_tools.draw_unused(offered)
         return
+    with answer:
+        _draw_answer(rate.name, names, by_rate, chosen)
+        draw_measured_note(rate, [*several, *by_rate["defined"].values()])
     take = cards.Download("tools", store_queries.ask_later("slices", rates=rates, by="tool", **chosen))
     if solid:
         _draw_solid(solid, rate.name, columns, chosen, take)

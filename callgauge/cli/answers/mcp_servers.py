@@ -1,0 +1,150 @@
+"""The command `callgauge mcp-servers`: compares the MCP servers of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from callgauge.cli import render
+from callgauge.cli.options.store_option import Store
+from callgauge.cli.render.exit_codes import ExitCode
+from ingest.processes import let_pandas_in
+from ingest.time_ranges import PRESETS, read_range
+
+if TYPE_CHECKING:
+    from callgauge.analysis.comparisons.mcp_servers import ServerComparison, ServerScore
+    from callgauge.analysis.measures.slices import Slice
+
+_NAMED = 5  # never called tools that the text lists
+
+
+def mcp_servers(
+    store: Store,
+    days: Annotated[
+        str, typer.Option(metavar="DAYS", help="The days to compare, such as 7 days or all.")
+    ] = PRESETS[0],
+    form: Annotated[
+        Literal["text", "json"], typer.Option("--format", help="The format of the answer.")
+    ] = "text",
+) -> None:
+    """Compare MCP servers: failures, rejections, latency, and definitions that no model uses.
+
+    Exits with 1 if the store cannot be read.
+    """
+    let_pandas_in()
+    comparison = _read_comparison(store, days)
+    if form == "json":
+        print(render.to_json(_describe_comparison(comparison)))
+        return
+    for line in _list_lines(comparison):
+        print(render.escape_for_terminal(line))
+
+
+def _read_comparison(store: Path, days: str) -> ServerComparison:
+    from callgauge.analysis.comparisons.mcp_servers import compare_servers
+    from callgauge.analysis.metrics import MetricError
+    from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
+
+    today = datetime.now(UTC).date()
+    try:
+        span = read_range(days, today)
+    except ValueError as problem:
+        render.fail(f"--days {problem}", ExitCode.WRONG_USE)
+    try:
+        with read_store(store, texts=False) as reader:
+            newest = reader.ask("extent").iloc[0].last_day
+            # If no call has a day, a range of days would select no call.
+            first, last = span.resolve(newest, today) or (None, None) if newest else (None, None)
+            return compare_servers(reader.ask, {"from_day": first, "to_day": last})
+    except (UnshownStoreError, MetricError) as problem:
+        render.fail(str(problem), ExitCode.FAILED)
+
+
+def _list_lines(comparison: ServerComparison) -> Iterator[str]:
+    from callgauge.analysis import wording
+
+    yield comparison.sentence
+    yield from comparison.notes
+    for score in comparison.servers:
+        if not score.is_server:
+            continue
+        yield ""
+        yield f"{wording.one_line(score.name, 60)}: {wording.plural(score.calls, 'call')}"
+        yield from (f"  {line}" for line in _list_figures(score))
+
+
+def _list_figures(score: ServerScore) -> Iterator[str]:
+    from callgauge.analysis import wording
+    from callgauge.analysis.comparisons.mcp_servers import RATE_NAMES
+    from callgauge.analysis.measures.rates import RATES
+
+    for name in RATE_NAMES:
+        slice_ = score.slices.get(name)
+        yield f"{RATES[name].title.lower():22}{_write_rate(slice_) if slice_ else 'not measured'}"
+    latency = score.latency
+    times = "not measured"
+    if latency and latency.p50 is not None and latency.p95 is not None:
+        median, slow = (wording.duration(each / 1000) for each in (latency.p50, latency.p95))
+        times = f"p50 {median}, p95 {slow}, {latency.basis}"
+    yield f"{'latency':22}{times}"
+    if score.tokens_per_step is None:
+        yield f"{'definitions':22}no log lists the tools of this server"
+        return
+    offered = wording.plural(len(score.offered), "tool")
+    yield f"{'definitions':22}{offered}, about {score.tokens_per_step:,} tokens per step"
+    if score.unused:
+        names = [wording.one_line(tool.name, 60) for tool in score.unused[:_NAMED]]
+        more = len(score.unused) - len(names)
+        listed = ", ".join([*names, f"{more} more"] if more else names)
+        yield f"{'never called':22}{listed}; about {score.unused_tokens_per_step:,} tokens per step"
+
+
+def _write_rate(slice_: Slice) -> str:
+    """Return a rate with its interval, k / n and the share that was not measured."""
+    from callgauge.analysis import wording
+
+    share = slice_.share
+    if not share.n:
+        return "not measured"
+    counts = wording.fraction(share.k, share.n)
+    measured = wording.known_share(share.n, slice_.total, slice_.rate.noun)
+    if not slice_.is_solid:
+        return f"{counts}, too little data for a rate, {measured}"
+    return f"{wording.rate(share.k, share.n)} ({wording.interval(share.interval)}), {counts}, {measured}"
+
+
+def _describe_comparison(comparison: ServerComparison) -> dict[str, Any]:
+    return {
+        "sentence": comparison.sentence,
+        "notes": list(comparison.notes),
+        "servers": [_describe_score(score) for score in comparison.servers],
+    }
+
+
+def _describe_score(score: ServerScore) -> dict[str, Any]:
+    from callgauge.analysis.comparisons.mcp_servers import RATE_NAMES
+    from callgauge.api.questions.answers import describe_slice
+
+    latency = score.latency
+    return {
+        "server": score.name if score.is_server else None,
+        "calls": score.calls,
+        **{name: describe_slice(score.slices[name]) if name in score.slices else None for name in RATE_NAMES},
+        "latency_ms": {"p50": latency.p50, "p95": latency.p95, "n": latency.n} if latency else None,
+        "definition_tokens_per_step": score.tokens_per_step,
+        "never_called_tokens_per_step": score.unused_tokens_per_step,
+        "tools": [
+            {
+                "tool": tool.name,
+                "calls": tool.calls,
+                "offered_steps": tool.steps,
+                "tokens": tool.tokens,
+                "never_called": tool.is_unused,
+            }
+            for tool in score.tools
+        ],
+    }
