@@ -91,9 +91,10 @@ def gate(
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     dashboard: Dashboard = None,
 ) -> None:
-    """Fail in CI if the newest days are worse than a baseline, or a trial run's variant than its reference.
+    """Fail in CI if the newest days are worse than a baseline.
 
-    Exits with 0 for not worse, 5 for worse, 6 for not enough data, 1 if the store cannot be read.
+    With --against-trial, the gate compares the variants of a trial run. Exits with 0 for not worse, 5 for
+    worse, 6 for not enough data, 1 if the store cannot be read.
     """
     if as_json and form is not None:
         render.fail("use --json or --format, not both", ExitCode.WRONG_USE)

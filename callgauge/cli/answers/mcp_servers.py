@@ -31,9 +31,10 @@ def mcp_servers(
         Literal["text", "json"], typer.Option("--format", help="The format of the answer.")
     ] = "text",
 ) -> None:
-    """Compare MCP servers: failures, rejections, latency, and definitions that no model uses.
+    """Compare the MCP servers of a store.
 
-    Exits with 1 if the store cannot be read.
+    Prints failures, rejections, latency and the definitions that no model uses. Exits with 1 if the store
+    cannot be read.
     """
     let_pandas_in()
     comparison = _read_comparison(store, days)

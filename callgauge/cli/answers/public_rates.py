@@ -30,7 +30,7 @@ def public_rates(
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="The format of the output.")] = "text",
 ) -> None:
-    """Compare tool-call errors by model and host with public rates.
+    """Compare the errors in tool calls with public rates.
 
     Counts errors as OpenRouter does: requests with a tool call that is not JSON, names no offered tool, or
     does not fit the tool's definition. Schema accuracy, as of K2-Vendor-Verifier, is the other requests.

@@ -50,10 +50,11 @@ def publish(
         bool, typer.Option("--hide-tools", help="Publish numbers in place of the names of tools.")
     ] = False,
 ) -> None:
-    """Write a leaderboard of models as a web page, Markdown, JSON and badges.
+    """Write a leaderboard of models to hand out.
 
-    The files contain no content of calls. The page needs no server and no other file. Exits with 1 if the
-    store cannot be read, or if the folder cannot be written.
+    The leaderboard is a web page, Markdown, JSON and badges. The files contain no content of calls. The
+    page needs no server and no other file. Exits with 1 if the store cannot be read, or if the folder
+    cannot be written.
     """
     check_folder(out.resolve())
     let_pandas_in()

@@ -37,10 +37,11 @@ def which_model(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the result to this file.")
     ] = None,
 ) -> None:
-    """Suggest the cheapest model that is not worse, for each prompt or tool.
+    """Suggest the cheapest model that is not worse.
 
-    A model is suggested only if its parse errors and its turn success are proven to be at most 2 points
-    worse, and its cost per successful turn is proven to be lower. Otherwise the current model is kept.
+    Each prompt or tool gets a suggestion. A model is suggested only if its parse errors and its turn
+    success are proven to be at most 2 points worse, and its cost per successful turn is proven to be
+    lower. Otherwise the current model is kept.
     """
     let_pandas_in()  # The metrics of the pages are pandas data frames.
     from callgauge.analysis.metrics import MetricError
