@@ -30,7 +30,7 @@ from callgauge.cli import (
     up_command,
     user_commands,
 )
-from callgauge.cli.answers import report_command
+from callgauge.cli.answers import fix_definition, report_command
 from callgauge.cli.recording import record_command
 from callgauge.cli.render.command_groups import CommandGroup
 from callgauge.cli.render.exit_codes import ExitCode
@@ -237,6 +237,7 @@ app.command(context_settings={"allow_interspersed_args": False})(record_command.
 app.command()(export_tests.export_tests)
 app.command()(report_command.report)
 app.command()(report_command.gate)
+app.command()(fix_definition.fix_definition)
 app.command()(service_commands.metrics)
 app.add_typer(trial_commands.trial)
 app.add_typer(program_commands.token)

@@ -53,7 +53,8 @@ def describe_effect(effect: EditEffect | None, tokens: int, edits: int) -> str:
     these = "This edit" if edits == 1 else f"These {edits} edits"
     parts = [_describe_fixed(these, effect)] if effect and effect.fixed else []
     if tokens and not parts:
-        parts.append(f"{these} would cost {_count_tokens(tokens)} per step")
+        verb = "save" if tokens > 0 else "cost"
+        parts.append(f"{these} would {verb} {wording.plural(abs(tokens), 'token')} per step")
     elif tokens:
         parts.append(f"{_count_tokens(tokens)} per step")
     if effect:
@@ -197,12 +198,11 @@ def write_overall_answer(results: Sequence[ToolFixes]) -> str:
     edits = sum(len(result.fixes) for result in results)
     fixed = sum(result.effect.fixed for result in results if result.effect)
     tokens = sum(result.tokens for result in results)
-    saved = f", and {_count_tokens(tokens)} per step that offers all of them" if tokens else ""
+    parts = [f"{wording.plural(fixed, 'call')} would have been clean"] if fixed else []
+    if tokens:
+        parts.append(f"{_count_tokens(tokens)} per step that offers all these tools")
     are = "edit is" if edits == 1 else "edits are"
-    return (
-        f"{edits} {are} proposed for {wording.plural(len(results), 'tool')}: "
-        f"{wording.plural(fixed, 'call')} would have been clean{saved}."
-    )
+    return f"{edits} {are} proposed for {wording.plural(len(results), 'tool')}: {'; '.join(parts)}."
 
 
 def _shorten(text: str) -> str:

@@ -12,6 +12,7 @@ from callgauge.cli.render.exit_codes import MEANINGS
 Command = Any  # Typer has no public type for its commands and groups.
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Everyday commands": ("demo", "up", "ingest", "serve", "parse", "report", "gate", "record"),
+    "Next steps": ("fix-definition",),
     "Administration": (
         "rejects", "reparse", "models", "prices", "forget", "retain", "backup", "restore", "verify",
         "nightly", "metrics", "memory", "users", "token", "mcp", "init-config", "check-config",
