@@ -90,7 +90,9 @@ def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
         exact = sum(keys == FAULTS for keys in several)
         more = sum(bool(keys - FAULTS) for keys in several)
         yield Cell("stores with five faults that get exactly these edits", setting, exact, len(several))
-        yield Cell("stores with five faults that get another edit", setting, more, len(several), most=MOST_FALSE)
+        yield Cell(
+            "stores with five faults that get another edit", setting, more, len(several), most=MOST_FALSE
+        )
 
 
 def name_proposals(store: MadeStore) -> set[str]:
@@ -127,14 +129,19 @@ def make_store(chance: random.Random, sessions: int, *, is_faulty: bool = False)
         model, shift = chance.choice(list(models)), chance.gauss(0, _SESSION_SD)
         for _ in range(1 + int(chance.expovariate(1 / (_CALLS - 0.5)))):
             tool = chance.choice(list(store.definitions))
-            rates = {name: _shift(noise[model, tool, name], shift) for name in store.definitions[tool]["properties"]}
+            rates = {
+                name: _shift(noise[model, tool, name], shift)
+                for name in store.definitions[tool]["properties"]
+            }
             sent = {
                 name: _make_value(chance, declared, rates[name])
                 for name, declared in store.definitions[tool]["properties"].items()
                 if chance.random() < used[tool, name]
             }
             if tool == "search":
-                _plant_faults(chance, sent, {name: _shift(rate, shift) for name, rate in planted[model].items()})
+                _plant_faults(
+                    chance, sent, {name: _shift(rate, shift) for name, rate in planted[model].items()}
+                )
             store.calls.append(_make_row(len(store.calls), session, model, tool, sent))
     return store
 
@@ -146,7 +153,9 @@ def _shift(rate: float, shift: float) -> float:
 
 
 def _make_schema(chance: random.Random) -> dict[str, Any]:
-    names = chance.sample(["count", "size", "ratio", "name", "query", "path", "flag", "tags", "mode", "depth"], 5)
+    names = chance.sample(
+        ["count", "size", "ratio", "name", "query", "path", "flag", "tags", "mode", "depth"], 5
+    )
     kinds = {
         "count": {"type": "integer"}, "size": {"type": "integer"}, "depth": {"type": "integer"},
         "ratio": {"type": "number"}, "flag": {"type": "boolean"},

@@ -172,7 +172,9 @@ def find_enum(declared: Mapping[str, Any]) -> tuple[Path, list[Any]] | None:
     """Return the list of allowed values of a parameter and the path of the list, or None."""
     if isinstance(declared.get("enum"), list) and not {"$ref", "anyOf", "oneOf", "allOf"} & declared.keys():
         return ("enum",), declared["enum"]
-    lists = [(path, inner) for path, inner in _plain_branches(declared) if isinstance(inner.get("enum"), list)]
+    lists = [
+        (path, inner) for path, inner in _plain_branches(declared) if isinstance(inner.get("enum"), list)
+    ]
     return ((*lists[0][0], "enum"), lists[0][1]["enum"]) if len(lists) == 1 else None
 
 

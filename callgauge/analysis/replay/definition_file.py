@@ -49,7 +49,9 @@ def edit_text(text: str, result: ToolFixes, default_name: str) -> FileEdit:
     written = declared.members.get("description")
     found = schema.read(text)
     if declared is schema:  # a plain JSON Schema also contains the name and the description of the tool
-        found = {key: found[key] for key in found if key in result.schema or key not in ("title", "description")}
+        found = {
+            key: found[key] for key in found if key in result.schema or key not in ("title", "description")
+        }
     description = written.value.scalar if written else result.schema.get("description", "")
     differs = not are_equal(found, result.schema) or description != result.description
     for fix in result.fixes:
@@ -105,7 +107,9 @@ def _parse(text: str) -> _Node:
     try:
         node = _parse_value(text, _skip(text, 0))
     except (ValueError, IndexError, RecursionError) as error:
-        where = f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else "it is cut"
+        where = (
+            f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else "it is cut"
+        )
         raise FileEditError(f"it is not JSON ({where})") from None
     if _skip(text, node.end) != len(text):
         raise FileEditError("it is not JSON: text follows the first value")
@@ -251,13 +255,17 @@ def _insert(text: str, parent: _Node, key: str | int, value: Any) -> str | None:
     if siblings:
         before = siblings[-2][1] if len(siblings) > 1 else parent.start
         at = siblings[-1][1]
-        blanks = text[before + 1 : siblings[-1][0]].lstrip(",") if len(siblings) == 1 else _find_gap(text, before)
+        blanks = (
+            text[before + 1 : siblings[-1][0]].lstrip(",") if len(siblings) == 1 else _find_gap(text, before)
+        )
         blanks = "," + (blanks if blanks.strip() == "" else " ")
     else:
         at, blanks = parent.start + 1, ""
     if len(siblings) == 1 and parent.kind == "[" and blanks == ",":
         blanks = ", "
-    name = "" if isinstance(key, int) else f"{json.dumps(key, ensure_ascii=_is_ascii(text))}{_find_colon(text)}"
+    name = (
+        "" if isinstance(key, int) else f"{json.dumps(key, ensure_ascii=_is_ascii(text))}{_find_colon(text)}"
+    )
     return text[:at] + blanks + name + _write(value, text, at, blanks) + text[at:]
 
 

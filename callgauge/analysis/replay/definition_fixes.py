@@ -57,7 +57,9 @@ from callgauge.analysis.replay.replay_calls import StoredCall, find_unread_reaso
 from callgauge.stats import ENOUGH, ENOUGH_SESSIONS
 from lenient import Outcome, ToolDefinition, ToolDefinitionError, clean_tool_name
 
-MOST_CALLS = 50_000  # maximum number of calls of a tool that are replayed; if more match, sessions are sampled
+MOST_CALLS = (
+    50_000  # maximum number of calls of a tool that are replayed; if more match, sessions are sampled
+)
 MOST_COMPARED = 20_000  # maximum number of calls of all tools that show how often models make an error
 _LEAST_SAVED = 5  # minimum number of tokens that a shorter text must save
 _BATCH = 1_000
@@ -158,7 +160,11 @@ class FixSearch:
             result = replace(result, missing=Missing.DATA)
         total = sum(tally.checked.values())
         result = replace(
-            result, checked=checked[0], sessions=checked[1], older=total - checked[0], rejected=tuple(rejected)
+            result,
+            checked=checked[0],
+            sessions=checked[1],
+            older=total - checked[0],
+            rejected=tuple(rejected),
         )
         if keep is not None:
             proposed = [fix for fix in proposed if fix.key in keep]
@@ -183,7 +189,11 @@ class FixSearch:
             for call in self._read_calls(chosen, every):
                 replay.take(call)
             failing = replay.find_failing()
-            idle = [fix for fix in proposed if fix.n and fix.kind is not EditKind.DROP and not replay.fixed[fix.key]]
+            idle = [
+                fix
+                for fix in proposed
+                if fix.n and fix.kind is not EditKind.DROP and not replay.fixed[fix.key]
+            ]
             effect = replay.effect(every)
             if not failing and not idle:
                 proposed = [replace(fix, fixed=replay.fixed[fix.key]) for fix in proposed]
@@ -226,7 +236,9 @@ class FixSearch:
         if definition_id not in self._definitions:
             row = next(iter(self.ask("replayed_definition", {"definition": definition_id})), None)
             self._definitions[definition_id] = (
-                _define(row["tool"] or "", row["description"], read_schema(row["definition"])) if row else None
+                _define(row["tool"] or "", row["description"], read_schema(row["definition"]))
+                if row
+                else None
             )
         return self._definitions[definition_id]
 
@@ -481,9 +493,7 @@ def _read_object(raw: str | None) -> dict[str, Any] | None:
     return sent if isinstance(sent, dict) else None
 
 
-def _replace_values(
-    value: Any, name: str, parameter: str, answer: Callable[[Any], tuple[Any, bool]]
-) -> bool:
+def _replace_values(value: Any, name: str, parameter: str, answer: Callable[[Any], tuple[Any, bool]]) -> bool:
     """Replace the values of a parameter in place. Return True if a value has changed."""
     changed = False
     if isinstance(value, dict):

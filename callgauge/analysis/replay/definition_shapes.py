@@ -66,9 +66,7 @@ def write_definition(shape: str, tool: str, definition: Mapping[str, Any]) -> st
     return json.dumps(written, indent=2, ensure_ascii=False) + "\n"
 
 
-def write_difference(
-    shape: str, tool: str, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> str:
+def write_difference(shape: str, tool: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
     """Return the unified diff of two definitions of a tool in one shape."""
     return unified_diff(write_definition(shape, tool, before), write_definition(shape, tool, after))
 
@@ -115,7 +113,9 @@ def _describe(declared: Mapping[str, Any]) -> str:
     """Return the description of a parameter on one line, with the limits that a type hint cannot express."""
     written = declared.get("description")
     text = " ".join(" ".join(_write_text(written)).split()) if isinstance(written, str) else ""
-    limits = [f"{name} {json.dumps(declared[name], ensure_ascii=False)}" for name in _BOUNDS if name in declared]
+    limits = [
+        f"{name} {json.dumps(declared[name], ensure_ascii=False)}" for name in _BOUNDS if name in declared
+    ]
     extra = "; ".join(_write_text(limit)[0] for limit in limits)
     return f"{text} ({extra})".strip() if extra else text
 

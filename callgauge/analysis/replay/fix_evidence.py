@@ -195,7 +195,9 @@ class Counts:
         groups = sorted(totals)
         if not groups:
             return Share(0, 0)
-        by_group = place_in_groups([groups], [[hits[each] for each in groups]], [[totals[each] for each in groups]])
+        by_group = place_in_groups(
+            [groups], [[hits[each] for each in groups]], [[totals[each] for each in groups]]
+        )
         return Share(sum(hits.values()), sum(totals.values()), self.sessions, by_group[0])
 
     @property
@@ -361,7 +363,6 @@ class Evidence:
             n.update(counts.n)
         return Counts(k, n)
 
-
     def _count_others(
         self, name: str, kind: str, is_similar: Callable[[DeclaredParameter], bool]
     ) -> list[Counts]:
@@ -444,4 +445,3 @@ def is_never_sent(share: Share) -> bool:
     """Return True if enough checked calls show that a parameter is sent in less than SMALLEST of calls."""
     sure = share.interval is not None and share.interval.high < SMALLEST
     return share.k == 0 and share.n >= ENOUGH and (share.sessions or 0) >= ENOUGH_SESSIONS and sure
-

@@ -102,6 +102,14 @@ class DefinitionFix:
         return ":".join(filter(None, (self.kind.value, self.parameter, last)))
 
 
+@dataclass(frozen=True, slots=True)
+class FixQuestion:
+    """A search for edits of a tool. `keep` limits the edits to those with these keys, if it is not None."""
+
+    tool: str
+    keep: tuple[str, ...] | None = None
+
+
 class LeftOut(StrEnum):
     """The reasons why an edit that many calls suggest is not proposed."""
 

@@ -56,7 +56,9 @@ def fix_definition(
     mcp_server: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only calls of this MCP server.")
     ] = None,
-    form: Annotated[Literal["text", "json"], typer.Option("--format", help="The format of the answer.")] = "text",
+    form: Annotated[
+        Literal["text", "json"], typer.Option("--format", help="The format of the answer.")
+    ] = "text",
 ) -> None:
     """Propose edits of tool definitions that would have made calls clean.
 
@@ -104,7 +106,9 @@ def _search(store: Path, tool: str | None, days: str | None, mcp_server: str | N
     except MetricError as problem:
         render.fail(str(problem), ExitCode.FAILED)
     found = [result for result in results if result.fixes]
-    return sorted(found, key=lambda each: (-(each.effect.fixed if each.effect else 0), -each.tokens, each.tool))
+    return sorted(
+        found, key=lambda each: (-(each.effect.fixed if each.effect else 0), -each.tokens, each.tool)
+    )
 
 
 @contextmanager
