@@ -1,8 +1,8 @@
 """Simulates the proposals of `fix-definition`: stores without a fault of a definition, and with five faults.
 
 All models make random errors at all parameters: 0.5 to 3 % of the values, with a rate of its own for each
-model and each parameter. In every third store, one more model makes 5 to 15 % errors. Sessions of about six calls have their own rates (standard deviation 1 on the logit
-scale).
+model and each parameter. In every third store, one more model makes 5 to 15 % errors. Sessions of about six
+calls have their own rates (standard deviation 1 on the logit scale).
 """
 
 from __future__ import annotations
@@ -152,6 +152,9 @@ def _shift(rate: float, shift: float) -> float:
     return odds / (1 + odds)
 
 
+_NAMES = ("count", "size", "ratio", "name", "query", "path", "flag", "tags", "mode", "depth")
+
+
 def _make_schema(chance: random.Random) -> dict[str, Any]:
     names = chance.sample(
         ["count", "size", "ratio", "name", "query", "path", "flag", "tags", "mode", "depth"], 5
@@ -209,5 +212,6 @@ def _make_row(number: int, session: int, model: str, tool: str, sent: Any) -> di
     return {
         "call_id": f"c{number}", "session_id": f"s{session}", "ts": None, "model": model, "sent": tool,
         "args_source": "raw", "raw_arguments": json.dumps(sent), "refused_by_harness": None,
-        "result_fault_layer": None, "definition_id": f"d-{tool}", "offered": True, "outcome": "clean", "codes": None,
+        "result_fault_layer": None, "definition_id": f"d-{tool}", "offered": True, "outcome": "clean",
+        "codes": None,
     }  # fmt: skip

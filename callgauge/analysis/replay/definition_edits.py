@@ -273,14 +273,17 @@ def name_unit(schema: Any, parameter: str, unit: str) -> tuple[Change, ...]:
 def type_examples(declared: Mapping[str, Any], path: Path = ()) -> tuple[Change, ...]:
     """Return the changes that give the default and the examples of a parameter in its declared type."""
     types = list_types(declared)
-    changes = []
-    for keyword in ("default", "example"):
-        if keyword in declared and (after := _convert(declared[keyword], types)) is not _UNCHANGED:
-            changes.append(Change((*path, keyword), (declared[keyword],), (after,)))
+    changes = [
+        Change((*path, keyword), (declared[keyword],), (after,))
+        for keyword in ("default", "example")
+        if keyword in declared and (after := _convert(declared[keyword], types)) is not _UNCHANGED
+    ]
     examples = declared.get("examples")
-    for at, example in enumerate(examples if isinstance(examples, list) else ()):
-        if (after := _convert(example, types)) is not _UNCHANGED:
-            changes.append(Change((*path, "examples", at), (example,), (after,)))
+    changes += [
+        Change((*path, "examples", at), (example,), (after,))
+        for at, example in enumerate(examples if isinstance(examples, list) else ())
+        if (after := _convert(example, types)) is not _UNCHANGED
+    ]
     return tuple(changes)
 
 

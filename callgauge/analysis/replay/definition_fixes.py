@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import orjson
@@ -153,7 +154,7 @@ class FixSearch:
         checked = _count_current(tally, newest)
         others = [each for name, each in self._count_others().items() if name != result.tool]
         evidence = Evidence(tally, newest, others)
-        proposed, rejected = _propose(result, evidence, newest)
+        proposed, rejected = _propose(result, evidence)
         if not tally.checked and unread:
             result = replace(result, missing=Missing.TEXTS)
         elif checked[0] < ENOUGH or checked[1] < ENOUGH_SESSIONS:
@@ -257,7 +258,7 @@ def _count_call(tally: ToolTally, call: StoredCall, own: ToolDefinition) -> None
 
 
 def _count_current(tally: ToolTally, newest: Mapping[str, Any]) -> tuple[int, int]:
-    """Return the number of calls and of sessions with a definition whose parameters are those of the newest."""
+    """Return the number of calls and of sessions whose definition has the parameters of the newest one."""
     current = {name: each.text for name, each in newest.items()}
     allowed = {
         definition
@@ -274,9 +275,7 @@ def _count_current(tally: ToolTally, newest: Mapping[str, Any]) -> tuple[int, in
 # --- proposals -----------------------------------------------------------------------------------------
 
 
-def _propose(
-    result: ToolFixes, evidence: Evidence, newest: Mapping[str, Any]
-) -> tuple[list[DefinitionFix], list[RejectedFix]]:
+def _propose(result: ToolFixes, evidence: Evidence) -> tuple[list[DefinitionFix], list[RejectedFix]]:
     """Return the edits that the counted errors suggest, and those that only one model suggests."""
     proposed: list[DefinitionFix] = []
     rejected: list[RejectedFix] = []
@@ -348,12 +347,13 @@ def _number_enum_values(fixes: Sequence[DefinitionFix]) -> list[DefinitionFix]:
     lengths: dict[tuple[str | int, ...], int] = {}
     numbered = []
     for fix in fixes:
-        if fix.kind is EditKind.ENUM:
-            [change] = fix.changes
-            at = lengths.setdefault(change.path[:-1], int(change.path[-1]))
-            lengths[change.path[:-1]] += 1
-            fix = replace(fix, changes=(Change((*change.path[:-1], at), (), change.after),))
-        numbered.append(fix)
+        if fix.kind is not EditKind.ENUM:
+            numbered.append(fix)
+            continue
+        [change] = fix.changes
+        at = lengths.setdefault(change.path[:-1], int(change.path[-1]))
+        lengths[change.path[:-1]] += 1
+        numbered.append(replace(fix, changes=(Change((*change.path[:-1], at), (), change.after),)))
     return numbered
 
 
@@ -419,11 +419,11 @@ class EditReplay:
                 after = parse_call(answered, tool, self._edited).outcome
                 self._n_conditional += after is Outcome.CLEAN
             if after is Outcome.CLEAN:
-                self._count_fixed(call, answered, tool)
+                self._count_fixed(call)
         self._flows[before, after] = self._flows.get((before, after), 0) + 1
 
-    def _count_fixed(self, call: StoredCall, answered: StoredCall, tool: str | None) -> None:
-        """Count a fixed call for each edit without which the call would not be clean."""
+    def _count_fixed(self, call: StoredCall) -> None:
+        """Count a fixed call for each edit of a parameter at which the call has an error."""
         if len(self._fixes) == 1:
             self.fixed[self._fixes[0].key] += 1
             return
@@ -440,14 +440,14 @@ class EditReplay:
         return any(not has_type(value, self._types[fix.parameter]) for value in values)
 
     def _answer_definition(self, call: StoredCall) -> StoredCall:
-        """Return the call with the values that the edited definition asks for, where another type was sent."""
+        """Return the call with the values that the edited definition asks for instead of other types."""
         sent = _read_object(call.raw_arguments) if self._conditional else None
         if sent is None:
             return call
         changed = False
         for fix in self._conditional:
-            types = self._types[fix.parameter]
-            changed |= _replace_values(sent, "", fix.parameter, lambda value: _answer(fix, value, types))
+            answer = partial(_answer, fix, types=self._types[fix.parameter])
+            changed |= _replace_values(sent, "", fix.parameter, answer)
         return call._replace(raw_arguments=orjson.dumps(sent).decode()) if changed else call
 
     def find_failing(self) -> list[DefinitionFix]:

@@ -43,8 +43,8 @@ def write_fix_answer(result: ToolFixes) -> str:
         return f"{name}: no edit is proposed. {describe_rejected(only)}"
     older = f" {_describe_older(result)}" if result.older else ""
     return (
-        f"{name}: no edit of the definition is supported by "
-        f"{wording.plural(result.checked, 'checked call')}.{older}"
+        f"{name}: {wording.plural(result.checked, 'checked call')} suggest no edit of the definition. An error "
+        f"in less than 2% of calls, or as frequent at similar parameters, suggests no edit.{older}"
     )
 
 

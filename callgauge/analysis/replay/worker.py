@@ -1,7 +1,8 @@
 """The worker process of a replay. It receives a request on standard input and writes files into a folder.
 
-The request is a scenario, or a search for edits that fix a tool's definition. `progress.json` holds the number of calls parsed so far, and `changed.jsonl` holds the changed calls, the most
-serious first. `summary.json` is written last. The process exits early when the time limit is over, or when
+The request is a scenario, or a search for edits that fix a tool's definition. `progress.json` holds the
+number of calls parsed so far, and `changed.jsonl` holds the changed calls, the most serious first.
+`summary.json` is written last. The process exits early when the time limit is over, or when
 its standard input is closed because the server has ended.
 """
 

@@ -189,7 +189,7 @@ def _describe_data(result: ToolFixes, shape: Shape | None) -> dict[str, Any]:
 
 
 def _edit_file(path: Path, result: ToolFixes) -> FileEdit | None:
-    """Make the edits in a file, and return what was edited. Exits with a message if the file cannot be used."""
+    """Make the edits in a file, and return them. Exits with a message if the file cannot be used."""
     from callgauge.analysis.replay.definition_file import FileEditError, edit_text
     from ingest.safe_files import replace_in_place
 
