@@ -13,11 +13,13 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bench.statistics.cells import Cell
 from callgauge.analysis.replay.definition_fixes import FixSearch
 from callgauge.analysis.replay.fix_results import ToolFixes
+
+if TYPE_CHECKING:
+    from bench.statistics.cells import Cell
 
 MOST_FALSE = 0.05
 SIZES = (60, 200, 600)  # sessions per store
@@ -77,6 +79,8 @@ class MadeStore:
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
     """Yield how often stores without faults get a proposal, and how often the five faults are found."""
+    from bench.statistics.cells import Cell  # `bench.statistics` imports this module
+
     for sessions in SIZES if whole else SIZES[:2]:
         chance = random.Random(f"{seed} {sessions}")
         stores = [name_proposals(make_store(chance, sessions)) for _ in range(draws)]
