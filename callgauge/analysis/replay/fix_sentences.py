@@ -168,7 +168,8 @@ def describe_evidence(fix: DefinitionFix) -> str:
 
 
 def _list_models(fix: DefinitionFix) -> str:
-    named = [each for each in fix.by_model if each.calls][:3]
+    counts = sorted(fix.by_model, key=lambda each: -each.calls / each.n)
+    named = [each for each in counts if each.calls][:3]
     if len(fix.by_model) < 2 or not named:
         return ""
     words = [f"{_shorten(each.model)} {each.calls:,} / {each.n:,}" for each in named]
@@ -191,10 +192,18 @@ def describe_rejected(rejected: RejectedFix) -> str:
     )
 
 
-def write_overall_answer(results: Sequence[ToolFixes]) -> str:
-    """Return one sentence on all tools with edits."""
+def write_overall_answer(results: Sequence[ToolFixes], searched: int) -> str:
+    """Return one sentence on all tools with edits. `searched` is the number of tools that were searched."""
+    if not searched:
+        return (
+            f"No tool has a known definition and at least {ENOUGH} calls. Add definitions with: callgauge "
+            "ingest PATH --tools FILE"
+        )
     if not results:
-        return "No edit of a definition is supported by the calls in this store."
+        return (
+            f"The calls of {wording.plural(searched, 'tool')} with a known definition suggest no edit of a "
+            "definition."
+        )
     edits = sum(len(result.fixes) for result in results)
     fixed = sum(result.effect.fixed for result in results if result.effect)
     tokens = sum(result.tokens for result in results)

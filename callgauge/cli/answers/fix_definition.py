@@ -66,7 +66,8 @@ def fix_definition(
     """
     if apply is not None and tool is None:
         render.fail("--apply needs the name of a tool", ExitCode.WRONG_USE)
-    results = _search(store, tool, days, mcp_server)
+    searched = _search(store, tool, days, mcp_server)
+    results = searched if tool is not None else _sort_results(searched)
     edited = _edit_file(apply, results[0]) if apply is not None else None
     if form == "json":
         answers = [_describe_data(result, shape) for result in results]
@@ -74,7 +75,7 @@ def fix_definition(
             answers[0]["file"] = _list_edits(edited)
         print(render.to_json(answers))
         return
-    for line in _list_lines(results, shape, is_single=tool is not None):
+    for line in _list_lines(results, shape, len(searched) if tool is None else None):
         print(render.escape_for_terminal(line))
     if edited is not None:
         for line in _describe_edits(edited, apply or Path()):
@@ -102,9 +103,13 @@ def _search(store: Path, tool: str | None, days: str | None, mcp_server: str | N
             search = FixSearch(ask, chosen, lambda calls: show(f"Reading calls: {calls:,}"))
             if tool is not None:
                 return [search.find_fixes(tool)]
-            results = [search.find_fixes(each) for each in search.list_tools()]
+            return [search.find_fixes(each) for each in search.list_tools()]
     except MetricError as problem:
         render.fail(str(problem), ExitCode.FAILED)
+
+
+def _sort_results(results: Sequence[ToolFixes]) -> list[ToolFixes]:
+    """Return the results with edits, most fixed calls first."""
     found = [result for result in results if result.fixes]
     return sorted(
         found, key=lambda each: (-(each.effect.fixed if each.effect else 0), -each.tokens, each.tool)
@@ -134,7 +139,10 @@ def _read_days(text: str, newest: Any) -> dict[str, Any]:
 # --- the answer ----------------------------------------------------------------------------------------
 
 
-def _list_lines(results: Sequence[ToolFixes], shape: Shape | None, *, is_single: bool) -> list[str]:
+def _list_lines(
+    results: Sequence[ToolFixes], shape: Shape | None, searched: int | None
+) -> list[str]:
+    """Return the lines of the answer. `searched` is the number of searched tools, or None for one tool."""
     from callgauge.analysis.replay.fix_sentences import (
         CHECK_TOOL,
         describe_evidence,
@@ -144,7 +152,7 @@ def _list_lines(results: Sequence[ToolFixes], shape: Shape | None, *, is_single:
         write_overall_answer,
     )
 
-    lines = [] if is_single else [write_overall_answer(results)]
+    lines = [] if searched is None else [write_overall_answer(results, searched)]
     for result in results:
         lines += [*([""] if lines else []), write_fix_answer(result)]
         for number, fix in enumerate(result.fixes, 1):
