@@ -20,7 +20,8 @@ def publish_made(store: Path, made: MadeStore) -> None:
         calls.append(a_call(number, tool=call["sent"], outcome=request.outcome.value, **kept))
         diagnostics += [
             {
-                "call_id": f"c{number}", "file_id": 1, "position": place, "code": found.code, "path": found.path,
+                "call_id": f"c{number}", "file_id": 1, "position": place,
+                "code": found.code, "path": found.path,
                 "stage": found.stage.value, "severity": found.severity.value, "lossy": found.lossy,
             }
             for place, found in enumerate(request.diagnostics)

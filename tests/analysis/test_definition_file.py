@@ -31,11 +31,12 @@ FIXES = (
 )
 RESULT = ToolFixes("search", "Finds.", SCHEMA, fixes=FIXES)
 OTHER = {"name": "other", "description": "é", "input_schema": {"type": "object", "properties": {}}}
+NAMED = {"name": "search", "description": "Finds."}
 SHAPES: dict[str, Any] = {
     "anthropic": [OTHER, {"name": "search", "description": "Finds.", "input_schema": SCHEMA}],
-    "openai": {"tools": [{"type": "function", "function": {"name": "search", "description": "Finds.", "parameters": SCHEMA}}]},
+    "openai": {"tools": [{"type": "function", "function": {**NAMED, "parameters": SCHEMA}}]},
     "mcp": {"result": {"tools": [{"name": "search", "description": "Finds.", "inputSchema": SCHEMA}, OTHER]}},
-    "bedrock": {"toolConfig": {"tools": [{"toolSpec": {"name": "search", "description": "Finds.", "inputSchema": {"json": SCHEMA}}}]}},
+    "bedrock": {"toolConfig": {"tools": [{"toolSpec": {**NAMED, "inputSchema": {"json": SCHEMA}}}]}},
     "map": {"search": {**SCHEMA, "description": "Finds."}},
     "plain": {"title": "search", "description": "Finds.", **SCHEMA},
     "named by the file": SCHEMA,

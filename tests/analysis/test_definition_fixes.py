@@ -43,13 +43,13 @@ def made(
 ) -> MadeStore:  # fmt: skip
     """Return a store of one tool whose parameters `wrong` get another value in one of `every` calls.
 
-    Only the models in `models` make the errors. Two models make calls, in sessions of four calls.
+    Only the models in `models` make the errors. Two models make calls, in sessions of two calls.
     """
     required = [name for name in PROPERTIES if name != "trace"]
     schema = {"type": "object", "properties": properties or PROPERTIES, "required": required}
     store = MadeStore({"search": schema})
     for number in range(calls):
-        session = number // 4
+        session = number // 2
         model = ("slate", "heron")[session % 2]
         sent = dict(FINE)
         for place, name in enumerate(wrong):
@@ -83,8 +83,8 @@ def test_five_planted_faults_get_five_edits_and_no_sixth() -> None:
     assert result.effect.repaired == result.effect.repaired_fixed == 160
     answer = write_fix_answer(result)
     assert answer.startswith(
-        "search: These 5 edits would have made 160 of 160 repaired and 160 of 160 failed calls clean (160 only "
-        "if models then send what the definition asks for); no other call would fail; "
+        "search: These 5 edits would have made 160 of 160 repaired and 160 of 160 failed calls clean "
+        "(160 only if models then send what the definition asks for); no other call would fail; "
     )
     assert answer.endswith(" tokens less per step.")
     assert ToolFixes.from_json(json.loads(json.dumps(result.to_json()))) == result
@@ -125,7 +125,8 @@ def test_an_error_at_all_parameters_of_a_type_is_no_fault_of_one_declaration() -
 def test_an_edit_because_of_which_a_call_would_fail_is_not_proposed() -> None:
     store = made(wrong=())
     store.definitions["search"]["additionalProperties"] = False
-    store.calls.append(row(480, 120, "slate", {**FINE, "trace": True}, definition="older"))
+    store.definitions["older"] = store.definitions["search"]
+    store.calls.append(row(480, 240, "slate", {**FINE, "trace": True}, definition=None))
     result = fixes_of(store)
     assert result.fixes == ()
     assert [each.reason for each in result.rejected] == [LeftOut.WOULD_FAIL]
@@ -158,7 +159,7 @@ def test_calls_of_an_older_declaration_do_not_count_against_the_newest() -> None
         ({"replayed_calls": None}, Missing.TEXTS, "no readable arguments"),
         ({"servers": ["one", "two"]}, Missing.SERVERS, "several MCP servers (one and two)"),
         ({"definition": "[1"}, Missing.UNREADABLE, "cannot be read"),
-        ({"first": 12}, Missing.DATA, "Not enough data on search: 12 calls in 3 sessions"),
+        ({"first": 12}, Missing.DATA, "Not enough data on search: 12 calls in 6 sessions"),
     ],
 )
 def test_what_is_missing_is_said(change: dict[str, Any], missing: Missing, words: str) -> None:

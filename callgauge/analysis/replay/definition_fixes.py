@@ -394,6 +394,7 @@ class EditReplay:
         self._alone = {fix.key: _edit(definition, before, [fix]) for fix in fixes}
         self._conditional = [fix for fix in fixes if fix.kind.is_conditional]
         self._types = {fix.parameter: _list_declared(before, fix.parameter) for fix in fixes}
+        self._dropped = [fix for fix in fixes if fix.kind is EditKind.DROP]
         self._failing = dict.fromkeys(self.fixed, 0)
         self._flows: dict[tuple[Outcome, Outcome], int] = {}
         self._n_conditional = 0
@@ -412,6 +413,9 @@ class EditReplay:
             for fix in self._fixes:
                 alone = parse_call(call, tool, self._alone[fix.key]).outcome
                 self._failing[fix.key] += alone is not before and alone is not Outcome.CLEAN
+        sent = _read_object(call.raw_arguments) if self._dropped else None
+        for fix in self._dropped:  # a strict server would reject an unknown parameter
+            self._failing[fix.key] += sent is not None and fix.parameter in sent
         answered = call
         if before is not Outcome.CLEAN:
             answered = self._answer_definition(call)

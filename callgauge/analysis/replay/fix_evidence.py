@@ -326,6 +326,8 @@ class Evidence:
         if not share.k or not details or share.interval is None:
             return None, 1.0
         p = _exceed(share.k / share.n, share.interval.low)
+        if p >= LEVEL:  # the comparison with similar parameters could not lower the p-value
+            return None, p
         allowed = self._allowed(name)
         sent = self._tally.facts.get(Fact(name, SENT), Counter())
         own = Counts(counts.k, {cell: calls for cell, calls in sent.items() if cell.definition in allowed})

@@ -43,8 +43,8 @@ def write_fix_answer(result: ToolFixes) -> str:
         return f"{name}: no edit is proposed. {describe_rejected(only)}"
     older = f" {_describe_older(result)}" if result.older else ""
     return (
-        f"{name}: {wording.plural(result.checked, 'checked call')} suggest no edit of the definition. An error "
-        f"in less than 2% of calls, or as frequent at similar parameters, suggests no edit.{older}"
+        f"{name}: {wording.plural(result.checked, 'checked call')} suggest no edit of the definition. An "
+        f"error in less than 2% of calls, or as frequent at similar parameters, suggests no edit.{older}"
     )
 
 
@@ -181,6 +181,8 @@ def describe_rejected(rejected: RejectedFix) -> str:
     fix = rejected.fix
     title = title_fix(fix)
     if rejected.reason is LeftOut.WOULD_FAIL:
+        if fix.kind is EditKind.DROP:
+            return f"{title}: not proposed, because calls with another definition send the parameter."
         return f"{title}: not proposed, because other calls would fail or need repair."
     if rejected.reason is LeftOut.NOTHING_FIXED:
         return f"{title}: not proposed, because no call would become clean."
