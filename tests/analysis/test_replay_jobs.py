@@ -222,9 +222,7 @@ worker.main()
 
 
 @pytest.mark.thorough
-def test_a_search_for_edits_runs_in_the_worker_and_its_result_is_kept(
-    desk: ReplayQueue, store: Path
-) -> None:
+def test_a_search_for_edits_runs_in_the_worker_and_its_result_is_kept(desk: ReplayQueue, store: Path) -> None:
     publish_made(store, made(calls=240))
     generation = str(published_generation(str(store)))
     request = ReplayRequest(generation, {}, 240, 1, FixQuestion("search"), True)

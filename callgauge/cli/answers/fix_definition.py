@@ -139,9 +139,7 @@ def _read_days(text: str, newest: Any) -> dict[str, Any]:
 # --- the answer ----------------------------------------------------------------------------------------
 
 
-def _list_lines(
-    results: Sequence[ToolFixes], shape: Shape | None, searched: int | None
-) -> list[str]:
+def _list_lines(results: Sequence[ToolFixes], shape: Shape | None, searched: int | None) -> list[str]:
     """Return the lines of the answer. `searched` is the number of searched tools, or None for one tool."""
     from callgauge.analysis.replay.fix_sentences import (
         CHECK_TOOL,

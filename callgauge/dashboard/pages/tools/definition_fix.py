@@ -192,4 +192,4 @@ def _draw_trial(result: ToolFixes, after: Mapping[str, Any], chosen: Mapping[str
         return ids
 
     edited = write_definition("anthropic", result.tool, after)
-    draw_testset_export("fix", list_ids, result.calls, edited_tool=edited)
+    draw_testset_export("definition", list_ids, result.calls, edited_tool=edited)
