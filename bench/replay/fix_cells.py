@@ -163,7 +163,7 @@ def _make_schema(chance: random.Random) -> dict[str, Any]:
     names = chance.sample(
         ["count", "size", "ratio", "name", "query", "path", "flag", "tags", "mode", "depth"], 5
     )
-    kinds = {
+    kinds: dict[str, dict[str, Any]] = {
         "count": {"type": "integer"}, "size": {"type": "integer"}, "depth": {"type": "integer"},
         "ratio": {"type": "number"}, "flag": {"type": "boolean"},
         "tags": {"type": "array", "items": {"type": "string"}},

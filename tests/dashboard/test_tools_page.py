@@ -244,7 +244,7 @@ def test_the_page_of_a_tool_shows_the_edits_and_the_diff_of_the_chosen_ones(stor
     ]  # fmt: skip
     [change] = [code.value for code in app.code if code.language == "diff"]
     assert "Unit: seconds" in change
-    assert '-        "type": "integer"' in change
+    assert '"type": "integer"' in change
     app.checkbox(key="fix_name_unit:timeout").uncheck().run()
     app = finish(app)
     [change] = [code.value for code in app.code if code.language == "diff"]

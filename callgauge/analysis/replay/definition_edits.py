@@ -473,22 +473,27 @@ def apply_changes(
 
 
 def _apply_change(edited: Any, change: Change) -> bool:
-    place = edited
+    place: Any = edited
     for key in change.path[:-1]:
         if not _has_key(place, key):
             return False
         place = place[key]
     last = change.path[-1]
-    if isinstance(place, list) and isinstance(last, int) and last == len(place) and not change.before:
+    if isinstance(place, list) and last == len(place) and not change.before:
         place.append(change.after[0])
         return True
     before = (place[last],) if _has_key(place, last) else ()
-    if not isinstance(place, dict | list) or not are_equal(before, change.before):
+    is_dict = isinstance(place, dict)
+    if not are_equal(before, change.before) or not (is_dict or before):
         return False
-    if change.after:
-        place[last] = change.after[0]
-    elif change.before:
-        del place[last]
+    return _set_value(place, last, change.after)
+
+
+def _set_value(place: Any, key: str | int, after: tuple[Any, ...]) -> bool:
+    if after:
+        place[key] = after[0]
+    else:
+        place.pop(key, None)
     return True
 
 

@@ -399,7 +399,7 @@ def _merge_counts(
     }
 
     def take(fact: Fact) -> dict[Cell, int]:
-        cells = tally.facts.get(fact, {})
+        cells = tally.facts.get(fact, Counter[Cell]())
         return {cell: calls for cell, calls in cells.items() if cell.definition in allowed}
 
     return Counts(take(Fact(parameter, kind)), take(Fact(parameter, SENT)))
