@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from callgauge.analysis.replay.definition_file import FileEditError, edit_text
-from callgauge.analysis.replay.fix_results import Change, DefinitionFix, EditKind, ToolFixes
+from callgauge.analysis.replay.fix_results import DefinitionChange, DefinitionFix, EditKind, ToolFixes
 from lenient import ToolCatalog
 
 SCHEMA: dict[str, Any] = {
@@ -24,10 +24,14 @@ SCHEMA: dict[str, Any] = {
 PLACE = ("schema", "properties")
 FIXES = (
     DefinitionFix(
-        EditKind.TYPE, "limit", (Change((*PLACE, "limit", "type"), ("integer",), (["integer", "string"],)),)
+        EditKind.TYPE,
+        "limit",
+        (DefinitionChange((*PLACE, "limit", "type"), ("integer",), (["integer", "string"],)),),
     ),
-    DefinitionFix(EditKind.ENUM, "order", (Change((*PLACE, "order", "enum", 2), (), ("c",)),), ('"c"',)),
-    DefinitionFix(EditKind.DROP, "trace", (Change((*PLACE, "trace"), ({"type": "boolean"},), ()),)),
+    DefinitionFix(
+        EditKind.ENUM, "order", (DefinitionChange((*PLACE, "order", "enum", 2), (), ("c",)),), ('"c"',)
+    ),
+    DefinitionFix(EditKind.DROP, "trace", (DefinitionChange((*PLACE, "trace"), ({"type": "boolean"},), ()),)),
 )
 RESULT = ToolFixes("search", "Finds.", SCHEMA, fixes=FIXES)
 OTHER = {"name": "other", "description": "é", "input_schema": {"type": "object", "properties": {}}}

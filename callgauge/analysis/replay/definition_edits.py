@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from callgauge.analysis.replay.fix_results import Change
+from callgauge.analysis.replay.fix_results import DefinitionChange
 from lenient.definitions.json_schema.value_kinds import convert_example
 from lenient.lint.rules import find_listed_values
 
@@ -43,14 +43,14 @@ def find_declaration(definition: str | None, parameter: str) -> dict[str, Any] |
     return place.declared if place else None
 
 
-class Place(NamedTuple):
+class DeclaredPlace(NamedTuple):
     """The declaration of a parameter, and its path in the schema."""
 
     declared: dict[str, Any]
     path: Path
 
 
-def find_place(schema: Any, parameter: str) -> Place | None:
+def find_place(schema: Any, parameter: str) -> DeclaredPlace | None:
     """Return the place of a parameter in a schema, or None when the parameter is not declared."""
     place, path = schema, ["schema"]
     for name in _split_path(parameter) if parameter else ():
@@ -59,7 +59,7 @@ def find_place(schema: Any, parameter: str) -> Place | None:
         below = place.get("items") if name == "[]" else place.get("properties")
         path += ["items"] if name == "[]" else ["properties", name]
         place = below if name == "[]" or not isinstance(below, dict) else below.get(name)
-    return Place(place, tuple(path)) if isinstance(place, dict) and parameter else None
+    return DeclaredPlace(place, tuple(path)) if isinstance(place, dict) and parameter else None
 
 
 def _split_path(parameter: str) -> list[str]:
@@ -147,7 +147,7 @@ def has_type(value: Any, types: Sequence[str]) -> bool:
     return name == "number" and "integer" in types and value.is_integer()
 
 
-def accept_types(schema: Any, parameter: str, added: Sequence[str]) -> tuple[Change, ...]:
+def accept_types(schema: Any, parameter: str, added: Sequence[str]) -> tuple[DefinitionChange, ...]:
     """Return the changes that make a parameter accept further types."""
     place = find_place(schema, parameter)
     if place is None:
@@ -160,12 +160,13 @@ def accept_types(schema: Any, parameter: str, added: Sequence[str]) -> tuple[Cha
         if any("enum" in inner or "const" in inner for _, inner in branches):
             return ()
         return tuple(
-            Change((*path, keyword, len(branches) + at), (), ({"type": name},)) for at, name in enumerate(new)
+            DefinitionChange((*path, keyword, len(branches) + at), (), ({"type": name},))
+            for at, name in enumerate(new)
         )
     types = _own_types(declared)
     if not types or not new or any(keyword in declared for keyword in _CLOSED):
         return ()
-    return (Change((*path, "type"), (declared["type"],), ([*types, *new],)),)
+    return (DefinitionChange((*path, "type"), (declared["type"],), ([*types, *new],)),)
 
 
 def find_enum(declared: Mapping[str, Any]) -> tuple[Path, list[Any]] | None:
@@ -178,13 +179,13 @@ def find_enum(declared: Mapping[str, Any]) -> tuple[Path, list[Any]] | None:
     return ((*lists[0][0], "enum"), lists[0][1]["enum"]) if len(lists) == 1 else None
 
 
-def add_enum_value(schema: Any, parameter: str, value: Any) -> tuple[Change, ...]:
+def add_enum_value(schema: Any, parameter: str, value: Any) -> tuple[DefinitionChange, ...]:
     """Return the change that adds a value to the allowed values of a parameter."""
     place = find_place(schema, parameter)
     found = find_enum(place.declared) if place else None
     if place is None or found is None or value in found[1]:
         return ()
-    return (Change((*place.path, *found[0], len(found[1])), (), (value,)),)
+    return (DefinitionChange((*place.path, *found[0], len(found[1])), (), (value,)),)
 
 
 # --- units ---------------------------------------------------------------------------------------------
@@ -252,7 +253,7 @@ def names_unit(description: str, unit: str) -> bool:
     return any(re.search(rf"(?<![a-z]){re.escape(word)}(?![a-z])", description.lower()) for word in spellings)
 
 
-def name_unit(schema: Any, parameter: str, unit: str) -> tuple[Change, ...]:
+def name_unit(schema: Any, parameter: str, unit: str) -> tuple[DefinitionChange, ...]:
     """Return the change that names the unit of a number in its description."""
     place = find_place(schema, parameter)
     if place is None:
@@ -264,23 +265,25 @@ def name_unit(schema: Any, parameter: str, unit: str) -> tuple[Change, ...]:
     start = description.rstrip()
     start += "" if not start or start[-1] in ".!?:;" else "."
     after = f"{start} Unit: {unit}; send only the number.".strip()
-    return (Change((*place.path, "description"), (written,) if written is not None else (), (after,)),)
+    return (
+        DefinitionChange((*place.path, "description"), (written,) if written is not None else (), (after,)),
+    )
 
 
 # --- examples ------------------------------------------------------------------------------------------
 
 
-def type_examples(declared: Mapping[str, Any], path: Path = ()) -> tuple[Change, ...]:
+def type_examples(declared: Mapping[str, Any], path: Path = ()) -> tuple[DefinitionChange, ...]:
     """Return the changes that give the default and the examples of a parameter in its declared type."""
     types = list_types(declared)
     changes = [
-        Change((*path, keyword), (declared[keyword],), (after,))
+        DefinitionChange((*path, keyword), (declared[keyword],), (after,))
         for keyword in ("default", "example")
         if keyword in declared and (after := _convert(declared[keyword], types)) is not _UNCHANGED
     ]
     examples = declared.get("examples")
     changes += [
-        Change((*path, "examples", at), (example,), (after,))
+        DefinitionChange((*path, "examples", at), (example,), (after,))
         for at, example in enumerate(examples if isinstance(examples, list) else ())
         if (after := _convert(example, types)) is not _UNCHANGED
     ]
@@ -324,10 +327,10 @@ def _is_mentioned(name: str, schema: Mapping[str, Any], description: str) -> boo
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
-def drop_parameter(schema: Any, parameter: str) -> tuple[Change, ...]:
+def drop_parameter(schema: Any, parameter: str) -> tuple[DefinitionChange, ...]:
     """Return the change that removes a parameter."""
     place = find_place(schema, parameter)
-    return (Change(place.path, (place.declared,), ()),) if place else ()
+    return (DefinitionChange(place.path, (place.declared,), ()),) if place else ()
 
 
 # --- texts without meaning -----------------------------------------------------------------------------
@@ -352,21 +355,21 @@ REASONS = {
 
 def shorten_texts(
     tool: str, description: str, schema: Any, skipped: Sequence[Path] = ()
-) -> tuple[tuple[Change, ...], tuple[str, ...]]:
+) -> tuple[tuple[DefinitionChange, ...], tuple[str, ...]]:
     """Return the changes that remove texts without meaning, and the reasons as values of REASONS.
 
     `skipped` holds the paths of declarations that other edits change.
     """
     if not isinstance(schema, dict):
         return (), ()
-    changes: list[Change] = []
+    changes: list[DefinitionChange] = []
     reasons: dict[str, None] = {}
     if isinstance(schema.get("$schema"), str):
-        changes.append(Change(("schema", "$schema"), (schema["$schema"],), ()))
+        changes.append(DefinitionChange(("schema", "$schema"), (schema["$schema"],), ()))
         reasons["schema"] = None
     clean = _clean_blanks(description)
     if clean != description:
-        changes.append(Change(("description",), (description,), (clean,)))
+        changes.append(DefinitionChange(("description",), (description,), (clean,)))
         reasons["blanks"] = None
     for node in _walk(schema, ("schema",), tool, description, 0):
         if any(node.path[: len(path)] == path for path in skipped):
@@ -377,7 +380,7 @@ def shorten_texts(
     return tuple(changes), tuple(REASONS[reason] for reason in reasons)
 
 
-class _Node(NamedTuple):
+class _SchemaNode(NamedTuple):
     """A schema inside the definition, with its path, its name, and the description above it."""
 
     schema: dict[str, Any]
@@ -386,10 +389,10 @@ class _Node(NamedTuple):
     above: str
 
 
-def _walk(schema: Any, path: Path, name: str, above: str, depth: int) -> Iterator[_Node]:
+def _walk(schema: Any, path: Path, name: str, above: str, depth: int) -> Iterator[_SchemaNode]:
     if not isinstance(schema, dict) or depth > _DEPTH:
         return
-    yield _Node(schema, path, name, above)
+    yield _SchemaNode(schema, path, name, above)
     own = schema.get("description")
     own = own if isinstance(own, str) and own.strip() else above
     for keyword in ("properties", "$defs", "definitions"):
@@ -404,23 +407,23 @@ def _walk(schema: Any, path: Path, name: str, above: str, depth: int) -> Iterato
             yield from _walk(below, (*path, keyword, at), name, own, depth + 1)
 
 
-def _shorten_node(node: _Node, tool: str) -> Iterator[tuple[Change, str]]:
+def _shorten_node(node: _SchemaNode, tool: str) -> Iterator[tuple[DefinitionChange, str]]:
     title = node.schema.get("title")
     if isinstance(title, str) and _repeats_name(title, node, tool):
-        yield Change((*node.path, "title"), (title,), ()), "title"
+        yield DefinitionChange((*node.path, "title"), (title,), ()), "title"
     written = node.schema.get("description")
     if not isinstance(written, str) or not written:
         return
     if _plain(written) == _plain(node.name) or written.strip() == node.above.strip():
         reason = "name" if _plain(written) == _plain(node.name) else "repeated"
-        yield Change((*node.path, "description"), (written,), ()), reason
+        yield DefinitionChange((*node.path, "description"), (written,), ()), reason
         return
     after, reason = _shorten_description(written, node)
     if after != written:
-        yield Change((*node.path, "description"), (written,), (after,) if after else ()), reason
+        yield DefinitionChange((*node.path, "description"), (written,), (after,) if after else ()), reason
 
 
-def _repeats_name(title: str, node: _Node, tool: str) -> bool:
+def _repeats_name(title: str, node: _SchemaNode, tool: str) -> bool:
     if len(node.path) > 1:
         return _plain(title) == _plain(node.name)
     # The title of a plain JSON Schema is the name of its tool, so only a title with an ending repeats it.
@@ -431,7 +434,7 @@ def _plain(text: str) -> str:
     return re.sub(r"[\W_]+", "", text).lower()
 
 
-def _shorten_description(written: str, node: _Node) -> tuple[str, str]:
+def _shorten_description(written: str, node: _SchemaNode) -> tuple[str, str]:
     """Return a description without repetitions, and the reason as a key of REASONS."""
     found = find_enum(node.schema)
     values = {str(value) for value in found[1] if value is not None} if found else set()
@@ -460,8 +463,8 @@ def _clean_blanks(text: str) -> str:
 
 
 def apply_changes(
-    definition: Mapping[str, Any], changes: Sequence[Change]
-) -> tuple[dict[str, Any], list[Change]]:
+    definition: Mapping[str, Any], changes: Sequence[DefinitionChange]
+) -> tuple[dict[str, Any], list[DefinitionChange]]:
     """Return a changed copy of a definition with the keys description and schema, and the changes that do not
     fit.
 
@@ -472,7 +475,7 @@ def apply_changes(
     return edited, unfit
 
 
-def _apply_change(edited: Any, change: Change) -> bool:
+def _apply_change(edited: Any, change: DefinitionChange) -> bool:
     place: Any = edited
     for key in change.path[:-1]:
         if not _has_key(place, key):

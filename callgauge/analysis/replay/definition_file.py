@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from callgauge.analysis.replay.definition_edits import are_equal
-from callgauge.analysis.replay.fix_results import Change, DefinitionFix, ToolFixes
+from callgauge.analysis.replay.fix_results import DefinitionChange, DefinitionFix, ToolFixes
 
 _SCHEMA_KEYS = (
     "input_schema", "inputSchema", "parameters", "parametersJsonSchema", "parameters_json_schema", "schema",
@@ -66,13 +66,15 @@ def edit_text(text: str, result: ToolFixes, default_name: str) -> FileEdit:
     return FileEdit(text, tuple(applied), tuple(unfit), differs)
 
 
-def _renumber(changes: Sequence[Change], text: str, tool: str, default_name: str) -> Iterator[Change]:
+def _renumber(
+    changes: Sequence[DefinitionChange], text: str, tool: str, default_name: str
+) -> Iterator[DefinitionChange]:
     """Yield the changes. A value that is appended to a list gets the index after the list's last value."""
     for change in changes:
         if isinstance(change.path[-1], int) and not change.before:
             place = _find_place(text, change.path[:-1], tool, default_name)
             if place is not None and place.kind == "[":
-                yield Change((*change.path[:-1], len(place.items)), (), change.after)
+                yield DefinitionChange((*change.path[:-1], len(place.items)), (), change.after)
                 continue
         yield change
 
@@ -81,7 +83,7 @@ def _renumber(changes: Sequence[Change], text: str, tool: str, default_name: str
 
 
 @dataclass(slots=True)
-class _Node:
+class _JsonNode:
     """A JSON value at text[start:end]. `kind` is its first character. `scalar` is the value of a text or a
     number.
     """
@@ -91,7 +93,7 @@ class _Node:
     kind: str
     scalar: Any = None
     members: dict[str, _Member] = field(default_factory=dict)
-    items: list[_Node] = field(default_factory=list)
+    items: list[_JsonNode] = field(default_factory=list)
 
     def read(self, text: str) -> Any:
         return json.loads(text[self.start : self.end])
@@ -100,10 +102,10 @@ class _Node:
 @dataclass(slots=True)
 class _Member:
     start: int  # where the key starts
-    value: _Node
+    value: _JsonNode
 
 
-def _parse(text: str) -> _Node:
+def _parse(text: str) -> _JsonNode:
     try:
         node = _parse_value(text, _skip(text, 0))
     except (ValueError, IndexError, RecursionError) as error:
@@ -116,12 +118,12 @@ def _parse(text: str) -> _Node:
     return node
 
 
-def _parse_value(text: str, at: int) -> _Node:
+def _parse_value(text: str, at: int) -> _JsonNode:
     kind = text[at]
     if kind not in "{[":
         scalar, end = _DECODER.raw_decode(text, at)
-        return _Node(at, end, kind, scalar)
-    node, closing = _Node(at, at, kind), "}" if kind == "{" else "]"
+        return _JsonNode(at, end, kind, scalar)
+    node, closing = _JsonNode(at, at, kind), "}" if kind == "{" else "]"
     at = _skip(text, at + 1)
     while text[at] != closing:
         start = at
@@ -155,7 +157,7 @@ def _skip(text: str, at: int) -> int:
 # --- the tool in the text ------------------------------------------------------------------------------
 
 
-def _find_tool(root: _Node, tool: str, default_name: str) -> tuple[_Node, _Node]:
+def _find_tool(root: _JsonNode, tool: str, default_name: str) -> tuple[_JsonNode, _JsonNode]:
     """Return the declaration of a tool and its schema. Raises FileEditError."""
     found = list(_list_tools(root, tool))
     if not found and root.kind == "{" and default_name == tool and "properties" in root.members:
@@ -170,7 +172,7 @@ def _find_tool(root: _Node, tool: str, default_name: str) -> tuple[_Node, _Node]
     return declared, schema
 
 
-def _list_tools(node: _Node, tool: str) -> Iterator[tuple[_Node, _Node]]:
+def _list_tools(node: _JsonNode, tool: str) -> Iterator[tuple[_JsonNode, _JsonNode]]:
     if node.kind == "[":
         for item in node.items:
             yield from _list_tools(item, tool)
@@ -191,16 +193,16 @@ def _list_tools(node: _Node, tool: str) -> Iterator[tuple[_Node, _Node]]:
             yield from _list_tools(inner, tool)
 
 
-def _names_itself(node: _Node) -> bool:
+def _names_itself(node: _JsonNode) -> bool:
     return "name" in node.members
 
 
-def _is_text(node: _Node, key: str, wanted: str) -> bool:
+def _is_text(node: _JsonNode, key: str, wanted: str) -> bool:
     member = node.members.get(key)
     return member is not None and member.value.kind == '"' and member.value.scalar == wanted
 
 
-def _find_schema(node: _Node) -> _Node | None:
+def _find_schema(node: _JsonNode) -> _JsonNode | None:
     for key in _SCHEMA_KEYS:
         if key in node.members:
             schema = node.members[key].value
@@ -209,7 +211,7 @@ def _find_schema(node: _Node) -> _Node | None:
     return None
 
 
-def _find_place(text: str, path: Sequence[str | int], tool: str, default_name: str) -> _Node | None:
+def _find_place(text: str, path: Sequence[str | int], tool: str, default_name: str) -> _JsonNode | None:
     """Return the value at a path that starts with "description" or "schema", or None."""
     declared, schema = _find_tool(_parse(text), tool, default_name)
     place, rest = (schema, path[1:]) if path[:1] == ("schema",) else (declared, path)
@@ -229,7 +231,7 @@ def _find_place(text: str, path: Sequence[str | int], tool: str, default_name: s
 # --- changes of the text -------------------------------------------------------------------------------
 
 
-def _apply(text: str, change: Change, tool: str, default_name: str) -> str | None:
+def _apply(text: str, change: DefinitionChange, tool: str, default_name: str) -> str | None:
     """Return the text after a change, or None if the change does not fit."""
     parent = _find_place(text, change.path[:-1], tool, default_name)
     node = _find_place(text, change.path, tool, default_name)
@@ -245,7 +247,7 @@ def _apply(text: str, change: Change, tool: str, default_name: str) -> str | Non
     return _remove(text, parent, str(last)) if isinstance(last, str) else None
 
 
-def _insert(text: str, parent: _Node, key: str | int, value: Any) -> str | None:
+def _insert(text: str, parent: _JsonNode, key: str | int, value: Any) -> str | None:
     if (parent.kind == "[") != isinstance(key, int):
         return None
     if parent.kind == "{":
@@ -275,7 +277,7 @@ def _find_gap(text: str, end: int) -> str:
     return text[comma + 1 : _skip(text, comma + 1)]
 
 
-def _remove(text: str, parent: _Node, key: str) -> str:
+def _remove(text: str, parent: _JsonNode, key: str) -> str:
     names = list(parent.members)
     at = names.index(key)
     member = parent.members[key]

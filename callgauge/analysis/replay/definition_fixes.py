@@ -43,7 +43,7 @@ from callgauge.analysis.replay.fix_evidence import (
     read_parameters,
 )
 from callgauge.analysis.replay.fix_results import (
-    Change,
+    DefinitionChange,
     DefinitionFix,
     EditEffect,
     EditKind,
@@ -312,7 +312,7 @@ def _make_fix(schema: Any, suspicion: Suspicion) -> DefinitionFix | None:
     place = find_place(schema, name)
     if place is None:
         return None
-    changes: tuple[Change, ...] = ()
+    changes: tuple[DefinitionChange, ...] = ()
     words = details
     if kind is EditKind.UNIT:
         changes = name_unit(schema, name, details[0])
@@ -353,7 +353,7 @@ def _number_enum_values(fixes: Sequence[DefinitionFix]) -> list[DefinitionFix]:
         [change] = fix.changes
         at = lengths.setdefault(change.path[:-1], int(change.path[-1]))
         lengths[change.path[:-1]] += 1
-        numbered.append(replace(fix, changes=(Change((*change.path[:-1], at), (), change.after),)))
+        numbered.append(replace(fix, changes=(DefinitionChange((*change.path[:-1], at), (), change.after),)))
     return numbered
 
 

@@ -45,7 +45,7 @@ _INDEX = re.compile(r"\[\d+\]")
 SENT, TYPE, ENUM, UNIT, ALL = "sent", "type", "enum", "unit", "*"
 
 
-class Cell(NamedTuple):
+class CountCell(NamedTuple):
     """Whose calls a count belongs to."""
 
     definition: str
@@ -99,8 +99,8 @@ class ToolTally:
     """The checked calls of one tool, the calls that send each parameter, and the calls with each error."""
 
     definitions: dict[str, dict[str, DeclaredParameter]] = field(default_factory=dict)
-    checked: Counter[Cell] = field(default_factory=Counter)
-    facts: dict[Fact, Counter[Cell]] = field(default_factory=dict)
+    checked: Counter[CountCell] = field(default_factory=Counter)
+    facts: dict[Fact, Counter[CountCell]] = field(default_factory=dict)
     sessions: dict[tuple[str, str], set[int]] = field(default_factory=dict)
 
     def take(
@@ -110,7 +110,7 @@ class ToolTally:
         if definition not in self.definitions:
             self.definitions[definition] = read_parameters(schema)
         group, number = _hash_session(session)
-        cell = Cell(definition, model or UNNAMED, group)
+        cell = CountCell(definition, model or UNNAMED, group)
         self.checked[cell] += 1
         self.sessions.setdefault((definition, cell.model), set()).add(number)
         for fact in find_facts(request, self.definitions[definition]):
@@ -182,8 +182,8 @@ def list_values(sent: Mapping[str, Any]) -> list[tuple[str, Any]]:
 class Counts:
     """Calls with an error (`k`) and calls in which it could occur (`n`), by cell."""
 
-    k: Mapping[Cell, int]
-    n: Mapping[Cell, int]
+    k: Mapping[CountCell, int]
+    n: Mapping[CountCell, int]
     sessions: int | None = None
 
     def share(self, model: str | None = None) -> Share:
@@ -359,7 +359,7 @@ class Evidence:
         if not several and kind == TYPE:
             several = self._count_others(name, kind, lambda declared: bool(declared.types))
         normal = [counts for counts in several if not _is_high(counts.share())]
-        k, n = Counter[Cell](), Counter[Cell]()
+        k, n = Counter[CountCell](), Counter[CountCell]()
         for counts in normal or several:
             k.update(counts.k)
             n.update(counts.n)
@@ -398,8 +398,8 @@ def _merge_counts(
         if parameter in parameters and is_similar(parameters[parameter])
     }
 
-    def take(fact: Fact) -> dict[Cell, int]:
-        cells = tally.facts.get(fact, Counter[Cell]())
+    def take(fact: Fact) -> dict[CountCell, int]:
+        cells = tally.facts.get(fact, Counter[CountCell]())
         return {cell: calls for cell, calls in cells.items() if cell.definition in allowed}
 
     return Counts(take(Fact(parameter, kind)), take(Fact(parameter, SENT)))

@@ -25,7 +25,7 @@ class EditKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DefinitionChange:
     """A change of one value in a tool definition.
 
     `path` starts with "description" or "schema". An index that is equal to the length of a list appends to
@@ -83,7 +83,7 @@ class DefinitionFix:
 
     kind: EditKind
     parameter: str
-    changes: tuple[Change, ...]
+    changes: tuple[DefinitionChange, ...]
     words: tuple[str, ...] = ()
     calls: int = 0
     n: int = 0
@@ -167,7 +167,7 @@ class ToolFixes:
 
     @property
     def definition(self) -> dict[str, Any]:
-        """The definition as the target of `Change.path`."""
+        """The definition as the target of `DefinitionChange.path`."""
         return {"description": self.description, "schema": self.schema}
 
     def to_json(self) -> dict[str, Any]:
@@ -194,7 +194,7 @@ class ToolFixes:
 
 def _read_fix(document: Mapping[str, Any]) -> DefinitionFix:
     changes = (
-        Change(tuple(each["path"]), tuple(each["before"]), tuple(each["after"]))
+        DefinitionChange(tuple(each["path"]), tuple(each["before"]), tuple(each["after"]))
         for each in document["changes"]
     )
     return DefinitionFix(
@@ -208,5 +208,5 @@ def _read_fix(document: Mapping[str, Any]) -> DefinitionFix:
     )
 
 
-def list_changes(fixes: Sequence[DefinitionFix]) -> list[Change]:
+def list_changes(fixes: Sequence[DefinitionFix]) -> list[DefinitionChange]:
     return [change for fix in fixes for change in fix.changes]
