@@ -232,3 +232,24 @@ def replace_text(path: Path, text: str) -> None:
     flush_to_disk(new)
     new.replace(path)
     flush_to_disk(path.parent)
+
+
+def replace_in_place(path: Path, data: bytes) -> None:
+    """Replace the content of a user's own file, and keep its mode. If `path` is a link, replace its target.
+
+    After a power cut, the file has either the old or the new content completely. Raises OSError.
+    """
+    target = path.resolve(strict=True)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:60]}.")
+    new = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        new.chmod(stat.S_IMODE(target.stat().st_mode))
+        new.replace(target)
+    except BaseException:
+        new.unlink(missing_ok=True)
+        raise
+    flush_to_disk(target.parent)

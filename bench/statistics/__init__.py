@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 
+from bench.replay import fix_cells
 from bench.statistics import (
     alert_cells,
     change_cells,
@@ -49,6 +50,7 @@ SIMULATIONS: dict[str, tuple[Simulation, int, int]] = {
     "gates": (gate_cells.cells, 600, 600),
     "rules": (rule_cells.cells, 60, 60),
     "models": (model_cells.cells, 400, 600),
+    "definition_fixes": (fix_cells.cells, 200, 400),
 }
 
 

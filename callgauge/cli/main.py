@@ -31,6 +31,7 @@ from callgauge.cli import (
     user_commands,
 )
 from callgauge.cli.answers import (
+    fix_definition,
     gate_command,
     mcp_servers,
     public_rates,
@@ -244,6 +245,7 @@ app.command(context_settings={"allow_interspersed_args": False})(record_command.
 app.command()(export_tests.export_tests)
 app.command()(report_command.report)
 app.command()(gate_command.gate)
+app.command()(fix_definition.fix_definition)
 app.command()(which_model.which_model)
 app.command()(service_commands.metrics)
 app.add_typer(trial_commands.trial)

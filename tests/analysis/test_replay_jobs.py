@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from callgauge.analysis.metrics.published_store import published_generation
+from callgauge.analysis.replay.fix_results import FixQuestion
 from callgauge.analysis.replay.jobs import (
     WAITING,
     ReplayJob,
@@ -21,7 +23,9 @@ from callgauge.analysis.replay.jobs import (
     SessionReplay,
 )
 from callgauge.analysis.replay.scenarios import Scenario
+from tests.analysis.made_fixes import publish_made
 from tests.analysis.store_fixture import a_call, publish, small_tables
+from tests.analysis.test_definition_fixes import made
 
 DEFINITION = {
     "definition_id": "d1",
@@ -215,3 +219,17 @@ from callgauge.analysis.replay import worker
 worker._replay = lambda *_: time.sleep(60)
 worker.main()
 """
+
+
+@pytest.mark.thorough
+def test_a_search_for_edits_runs_in_the_worker_and_its_result_is_kept(desk: ReplayQueue, store: Path) -> None:
+    publish_made(store, made(calls=240))
+    generation = str(published_generation(str(store)))
+    request = ReplayRequest(generation, {}, 240, 1, FixQuestion("search"), True)
+    job = ReplayJob(request)
+    desk.submit(job)
+    ended(desk, job)
+    assert job.problem is None
+    fixes = desk.find_fixes(request)
+    assert fixes is not None
+    assert "accept_type:limit" in {fix.key for fix in fixes.fixes}

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from callgauge.analysis.replay.definition_edits import describe_type, find_declaration, propose_edit
+from callgauge.analysis.replay.definition_edits import describe_type, find_declaration
 from callgauge.analysis.verdicts.parameter_faults import FaultKind, ToolFaults, read_tool_faults
 from callgauge.analysis.verdicts.tool_answers import (
-    EditEffect,
     describe_reported_failures,
     list_kinds,
     write_tool_answer,
@@ -19,9 +18,6 @@ from callgauge.analysis.verdicts.tool_answers import (
 from callgauge.stats import GROUPS
 from tests.analysis.store_fixture import HOSTILE
 
-EFFECT = EditEffect(
-    ("integer", "string"), repaired=373, repaired_fixed=195, failed=97, failed_fixed=25, would_fail=0
-)
 Place = tuple[str | None, str | None, str | None]
 Counts = dict[str, dict[tuple[str, str, str | None], tuple[int, int]]]
 
@@ -78,13 +74,12 @@ AS_TEXT = ("max_bytes", "type", "text")
 BROKEN = ("", "text", None)
 
 
-def test_the_sentence_names_the_parameter_its_model_and_what_a_wider_type_fixes() -> None:
+def test_the_sentence_names_the_parameter_and_its_model() -> None:
     tool_faults = faults(
         {"slate": 600, "heron": 2000}, {"slate": {AS_TEXT: (180, 18)}, "heron": {AS_TEXT: (50, 7)}}
     )
-    assert write_tool_answer("fetch_page", tool_faults, EFFECT) == (
-        "fetch_page: max_bytes is sent as text in 8.8% of calls, mostly by slate. "
-        "Accepting integer or string would fix 195 of 373 repaired and 25 of 97 failed calls."
+    assert write_tool_answer("fetch_page", tool_faults) == (
+        "fetch_page: max_bytes is sent as text in 8.8% of calls, mostly by slate."
     )
     [parameter] = tool_faults.parameters
     assert (parameter.count.calls, parameter.count.repaired, parameter.count.failed) == (230, 205, 25)
@@ -201,68 +196,19 @@ def test_wildly_many_parameters_leave_one_sentence() -> None:
     assert write_tool_answer("fetch", tool_faults).count(".") <= 3
 
 
-def test_the_effect_names_what_would_break_and_what_was_sampled() -> None:
-    def effect(**counts: Any) -> str:
-        numbers = {"repaired": 10, "repaired_fixed": 0, "failed": 5, "failed_fixed": 0, "would_fail": 0}
-        tool_faults = faults({"slate": 500}, {"slate": {AS_TEXT: (60, 0)}})
-        return write_tool_answer("f", tool_faults, EditEffect(("integer", "string"), **{**numbers, **counts}))
-
-    assert effect(repaired_fixed=4).endswith(" would fix 4 of 10 repaired calls.")
-    assert effect().endswith(" would fix none of the 10 repaired and 5 failed calls.")
-    assert effect(failed_fixed=2, would_fail=3).endswith(
-        " would fix 2 of 5 failed calls, but 3 calls that pass today would fail."
-    )
-    assert " In a sample of one session in 4, accepting integer or string would fix 4" in effect(
-        repaired_fixed=4, every=4
-    )
-
-
 def definition(**properties: Any) -> str:
     return json.dumps({"type": "object", "properties": properties, "required": list(properties)})
 
 
-def test_the_wider_type_keeps_everything_else() -> None:
-    limits = {"type": "integer", "minimum": 1, "description": "Bytes."}
-    edit = propose_edit("fetch", "Fetches.", definition(max_bytes=limits), "max_bytes", ["text"])
-    assert edit is not None
-    assert edit.accepts == ("integer", "string")
-    after = json.loads(edit.after)["input_schema"]["properties"]["max_bytes"]
-    assert after == limits | {"type": ["integer", "string"]}
-    assert '-        "type": "integer"' in edit.diff
-    assert '+          "string"' in edit.diff
-
-
 def test_a_parameter_within_a_list_is_found() -> None:
     filters = {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}}
-    edit = propose_edit("fetch", None, definition(filters=filters), "filters[].name", ["number", "null"])
-    assert edit is not None
-    assert edit.accepts == ("string", "number", "null")
     assert describe_type(find_declaration(definition(filters=filters), "filters[]")) == "object"
-
-
-@pytest.mark.parametrize(
-    ("declared", "parameter", "sent"),
-    [
-        ({"type": "integer"}, "other", ["text"]),
-        ({"type": "integer"}, "", ["text"]),
-        ({"type": ["integer", "string"]}, "a", ["text"]),
-        # the enum rejects texts, even if the type allows them
-        ({"type": "integer", "enum": [1, 2]}, "a", ["text"]),
-        ({"$ref": "#/$defs/a"}, "a", ["text"]),
-        ({}, "a", ["text"]),
-        ({"type": "integer"}, "a", []),
-        (True, "a", ["text"]),
-    ],
-)
-def test_where_a_wider_type_helps_nothing_none_is_proposed(
-    declared: Any, parameter: str, sent: list[str]
-) -> None:
-    assert propose_edit("fetch", None, definition(a=declared), parameter, sent) is None
+    assert describe_type(find_declaration(definition(filters=filters), "filters[].name")) == "string"
+    assert describe_type({"anyOf": [{"type": "integer"}, {"type": "null"}]}) == "integer or null"
 
 
 @pytest.mark.parametrize("text", [None, "", "null", "[1", '{"properties": [1]}', "[" * 100_000])
-def test_a_definition_that_cannot_be_read_has_no_edit(text: str | None) -> None:
-    assert propose_edit("fetch", None, text, "a", ["text"]) is None
+def test_a_definition_that_cannot_be_read_declares_nothing(text: str | None) -> None:
     assert describe_type(find_declaration(text, "a")) == "–"
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.rates import RateDefinition
@@ -14,6 +13,9 @@ from callgauge.stats import Share, StandardisedDifference, place_in_groups
 from callgauge.stats.day_spread import measure_excesses
 from callgauge.stats.intervals import LEVEL
 from callgauge.stats.standardisation import standardise_all
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _OF_CALLS = ("model", "tool", "strategy", "prompt")
 _OF_TURNS = ("model", "source", "prompt")

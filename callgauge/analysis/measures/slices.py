@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from callgauge.analysis.measures.rates import PUBLIC_ERROR, RATES, RateDefinition
 from callgauge.stats import Share, place_in_groups, read_days, relate_shares
 from callgauge.stats.intervals import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _DEFINITIONS = {**RATES, PUBLIC_ERROR.name: PUBLIC_ERROR}
 MEASURED_ENOUGH = 0.2  # a slice with a smaller measured share gets no rank, and a badge says so

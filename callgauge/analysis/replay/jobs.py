@@ -22,6 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from callgauge.analysis.replay.fix_results import FixQuestion, ToolFixes
 from callgauge.analysis.replay.scenarios import Scenario
 from callgauge.analysis.replay.tally import ReplaySummary
 from callgauge.analysis.replay.worker import CHANGED, LATE, PROGRESS, SUMMARY, TIME_LIMIT
@@ -32,7 +33,7 @@ COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "callgauge.analysis.replay
 WAITING = 8  # maximum number of waiting jobs
 AT_ONCE = 200_000  # a link starts its replay automatically if at most this many calls match
 KEPT = 8  # number of finished jobs whose results are kept, to answer equal requests
-SUMMARIES = 200  # number of finished jobs whose summaries are kept
+FIXES = 200  # number of finished searches for edits whose results are kept
 _ROOT = Path(__file__).parents[3]
 
 
@@ -56,14 +57,15 @@ class ReplayRequest:
 
     `generation` is the database file. `given` holds the filters of the calls. `calls` is the number of calls
     that match the filters. `every` is n if only every n-th session is replayed. `scenario` describes the
-    changes. If `texts` is False, the worker cannot read content.
+    changes, or asks which edits of a definition would fix calls. If `texts` is False, the worker cannot read
+    content.
     """
 
     generation: str
     given: Mapping[str, Any]
     calls: int
     every: int
-    scenario: Scenario
+    scenario: Scenario | FixQuestion
     texts: bool
 
 
@@ -75,6 +77,7 @@ class ReplayJob:
         self.state: JobState = JobState.WAITING
         self.problem: str | None = None
         self.summary: ReplaySummary | None = None
+        self.fixes: ToolFixes | None = None
         self._command = command or COMMAND
         self._process: subprocess.Popen[bytes] | None = None
         self.folder = Path(tempfile.mkdtemp(prefix="callgauge-replay-"))
@@ -114,12 +117,12 @@ class ReplayJob:
             "folder": str(self.folder),
             "given": dict(request.given),
             "every": request.every,
-            "scenario": asdict(request.scenario),
+            "fixes" if isinstance(request.scenario, FixQuestion) else "scenario": asdict(request.scenario),
             "texts": request.texts,
         }
 
     def poll(self) -> None:
-        """Update `state` and either `summary` or `problem` when the worker process has ended."""
+        """Update `state` and `summary`, `fixes` or `problem` when the worker process has ended."""
         if self.state != JobState.RUNNING or self._process is None:
             return
         code = self._process.poll()
@@ -129,6 +132,9 @@ class ReplayJob:
         answer = self._read(SUMMARY)
         if code == 0 and "summary" in answer:
             self.summary = ReplaySummary.from_json(answer["summary"])
+            self.state = JobState.DONE
+        elif code == 0 and "fixes" in answer:
+            self.fixes = ToolFixes.from_json(answer["fixes"])
             self.state = JobState.DONE
         else:
             self.state, self.problem = (
@@ -201,7 +207,7 @@ class ReplayJob:
 class ReplayQueue:
     """All replays of this server. One replay is in progress, and up to eight replays wait in order.
 
-    Thread-safe. The results of the last eight jobs and the summaries of the last two hundred jobs are kept.
+    Thread-safe. The results of the last eight jobs and of the last two hundred searches for edits are kept.
     An equal request on the same store gets the kept result.
     """
 
@@ -209,7 +215,7 @@ class ReplayQueue:
         self._lock = threading.Lock()
         self._jobs: list[ReplayJob] = []
         self._finished: list[ReplayJob] = []  # the newest last
-        self._summaries: list[tuple[ReplayRequest, ReplaySummary]] = []  # the newest last
+        self._fixes: list[tuple[ReplayRequest, ToolFixes]] = []  # the newest last
 
     def find_finished(self, wanted: ReplayRequest) -> ReplayJob | None:
         """Return a finished replay of the same request, or None."""
@@ -217,11 +223,11 @@ class ReplayQueue:
             self._advance()
             return next((job for job in self._finished if job.asked == wanted), None)
 
-    def find_summary(self, wanted: ReplayRequest) -> ReplaySummary | None:
-        """Return the summary of a finished replay of the same request, or None."""
+    def find_fixes(self, wanted: ReplayRequest) -> ToolFixes | None:
+        """Return the result of a finished search for edits, or None."""
         with self._lock:
             self._advance()
-            return next((summary for request, summary in self._summaries if request == wanted), None)
+            return next((fixes for request, fixes in self._fixes if request == wanted), None)
 
     def submit(self, job: ReplayJob) -> None:
         """Add a job, and start it when no other job is in progress. Raises ReplayQueueFullError."""
@@ -249,9 +255,10 @@ class ReplayQueue:
     def _advance(self) -> None:
         for job in self._jobs:
             job.poll()
-            if job.state == JobState.DONE and job.summary is not None:
+            if job.state == JobState.DONE:
                 self._finished = [*self._finished, job][-KEPT:]
-                self._summaries = [*self._summaries, (job.asked, job.summary)][-SUMMARIES:]
+                if job.fixes is not None:
+                    self._fixes = [*self._fixes, (job.asked, job.fixes)][-FIXES:]
         self._jobs = [job for job in self._jobs if job.state in (JobState.WAITING, JobState.RUNNING)]
         while self._jobs and self._jobs[0].state == JobState.WAITING:
             if not self._jobs[0].start():

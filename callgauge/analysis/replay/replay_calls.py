@@ -109,10 +109,10 @@ class CallReplay:
         tool = clean_tool_name(call.sent)[0] if call.sent is not None else None
         own = self._find(call.definition_id) if call.definition_id is not None else None
         definition = self._after.get(tool or "", own)
-        reason = _why_not_read(call, definition)
+        reason = find_unread_reason(call, definition)
         if reason:
             return ReplayedCall(call, tool, None, None, reason)
-        request = _parse(call, tool, definition)
+        request = parse_call(call, tool, definition)
         after = _make_reading(call, request, self._rules)
         if _is_other(definition, own):
             after = _forget_refusal(call, request, after)
@@ -139,22 +139,24 @@ def restore_definition(rows: Sequence[Mapping[Any, Any]]) -> ToolDefinition | No
     )
 
 
-def _why_not_read(call: StoredCall, definition: ToolDefinition | None) -> str | None:
+def find_unread_reason(call: StoredCall, definition: ToolDefinition | None) -> str | None:
+    """Return why a call is not parsed again, as a key of reparsed_call.NOT_READ, or None if it is parsed."""
     made = call.refused_by_harness != "emission"
     return why_not_read(call.args_source, call.raw_arguments, definition, made=made, offered=call.offered)
 
 
-def _parse(call: StoredCall, tool: str | None, definition: ToolDefinition | None) -> ToolCallRequest:
+def parse_call(call: StoredCall, tool: str | None, definition: ToolDefinition | None) -> ToolCallRequest:
+    """Return the result of parsing a call's arguments with a definition, as ingest parses them."""
     used_definition = definition_used(definition, tool, offered=call.offered)
     return parse_arguments(call.raw_arguments or "", used_definition, tool_name=call.sent)
 
 
 def _former_reading(call: StoredCall, tool: str | None, definition: ToolDefinition | None) -> CallReading:
-    if _why_not_read(
+    if find_unread_reason(
         call, definition
     ):  # the log contains the decoded value, and only the edited definition declares a type for the value
         return CallReading(_outcome_without_text(call, None), (), None)
-    return _make_reading(call, _parse(call, tool, definition), ReplayRules())
+    return _make_reading(call, parse_call(call, tool, definition), ReplayRules())
 
 
 def _make_reading(call: StoredCall, request: ToolCallRequest, rules: ReplayRules) -> CallReading:

@@ -1,7 +1,8 @@
 """The worker process of a replay. It receives a request on standard input and writes files into a folder.
 
-`progress.json` holds the number of calls parsed so far, and `changed.jsonl` holds the changed calls, the most
-serious first. `summary.json` is written last. The process exits early when the time limit is over, or when
+The request is a scenario, or a search for edits that fix a tool's definition. `progress.json` holds the
+number of calls parsed so far, and `changed.jsonl` holds the changed calls, the most serious first.
+`summary.json` is written last. The process exits early when the time limit is over, or when
 its standard input is closed because the server has ended.
 """
 
@@ -23,6 +24,8 @@ from typing import Any
 
 from callgauge.analysis.metrics import MetricError, answer_metric, read_batches
 from callgauge.analysis.metrics.published_store import Connection, UnshownStoreError, open_generation
+from callgauge.analysis.replay.definition_fixes import FixSearch, ask_store
+from callgauge.analysis.replay.fix_results import ToolFixes
 from callgauge.analysis.replay.replay_calls import (
     CallReplay,
     ChangeKind,
@@ -54,7 +57,11 @@ def main() -> None:
     threading.Thread(target=_watch_server, daemon=True).start()
     folder = Path(request["folder"])
     try:
-        answer: dict[str, Any] = {"summary": _replay(request, folder).summary().to_json()}
+        answer: dict[str, Any]
+        if "fixes" in request:
+            answer = {"fixes": _find_fixes(request, folder).to_json()}
+        else:
+            answer = {"summary": _replay(request, folder).summary().to_json()}
     except (MetricError, ScenarioError, UnshownStoreError) as refused:
         answer = {"refused": str(refused)}
     _write(folder / SUMMARY, answer)
@@ -78,10 +85,7 @@ def _replay(request: Mapping[str, Any], folder: Path) -> ReplayTally:
         replay = CallReplay(
             scenario, lambda definition_id: restore_definition(_read_definition(connection, definition_id))
         )
-        given = {
-            name: _parse_day(value) if name.endswith("_day") else value
-            for name, value in request["given"].items()
-        }
+        given = _read_filters(request)
         given |= {"every": request["every"], "stored": scenario.before == STORED}
         tally, written_at = ReplayTally(), 0.0
         with TemporaryDirectory(dir=folder) as aside:
@@ -96,6 +100,27 @@ def _replay(request: Mapping[str, Any], folder: Path) -> ReplayTally:
                     _write(folder / PROGRESS, {"calls": tally.calls})
             listing.write_sorted(folder / CHANGED)
     return tally
+
+
+def _find_fixes(request: Mapping[str, Any], folder: Path) -> ToolFixes:
+    told = 0.0
+
+    def report(calls: int) -> None:
+        nonlocal told
+        if time.monotonic() - told >= _TELL:
+            told = time.monotonic()
+            _write(folder / PROGRESS, {"calls": calls})
+
+    with open_generation(Path(request["generation"]), texts=request["texts"]) as connection:
+        search = FixSearch(ask_store(connection), _read_filters(request), report)
+        return search.find_fixes(request["fixes"]["tool"], request["fixes"]["keep"])
+
+
+def _read_filters(request: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _parse_day(value) if name.endswith("_day") else value
+        for name, value in request["given"].items()
+    }
 
 
 def _read_definition(connection: Connection, definition_id: str) -> list[dict[Any, Any]]:

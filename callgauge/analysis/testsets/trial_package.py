@@ -22,7 +22,7 @@ from callgauge.analysis.testsets.trial_tasks import (
     make_trial_task,
     write_task_line,
 )
-from lenient import DefinitionFinding, ToolDefinition
+from lenient import DefinitionFinding, ToolCatalog, ToolDefinition
 from lenient.lint import apply_edits
 
 PLAN, TASKS = "plan.toml", "tasks.jsonl"
@@ -123,16 +123,23 @@ def make_package(
     *,
     tasks_path: str = TASKS,
     expects_corrected: bool = False,
+    edited_tool: str | None = None,
 ) -> TrialPackage:
     """Return the tasks with a plan. The plan uses the original models, prompts and definitions of the tasks.
 
-    If the lint proposes edits for a tool whose calls failed, the plan also has a second variant. This variant
-    uses the edited definitions. `tasks_path` is the path of the task file relative to the plan.
+    The first variant of the plan uses the present definitions. The second variant uses the definition
+    `edited_tool` (JSON) for the tool of this name. Without `edited_tool`, the second variant uses the edits
+    of the lint for failed tools, if there are any. `tasks_path` is the path of the task file relative to the
+    plan.
     """
     package = TrialPackage(left_out=Counter(left_out))
     common = _find_common_definitions(tasks)
-    edited, edits = _edit_failed_tools(tasks, common)
-    if edits:
+    edits: list[DefinitionFinding] = []
+    if edited_tool is not None:
+        edited = dict(ToolCatalog.load(edited_tool).tools)
+    else:
+        edited, edits = _edit_failed_tools(tasks, common)
+    if edited:
         kept = [
             task for task in tasks if task.tool is None or not _differing_tools(task, common) & {task.tool}
         ]
@@ -160,12 +167,12 @@ def make_package(
         package.files[path] = prompt.text.encode("utf-8", "replace")
         sections.append(_write_prompt(prompt, path))
     sets = {"as-it-was": list(common.values())}
-    if edits:
+    if edited:
         sets["edited"] = [edited.get(tool.name, tool) for tool in common.values()]
     for name, tools in sets.items():
         path = f"tools/{name}.json"
         package.files[path] = _write_definitions(tools)
-        description = _describe_edits(edits) if name == "edited" else ""
+        description = _describe_edits(edits) if name == "edited" and edits else ""
         sections.append(f"{description}[definitions.{name}]\nfiles = [{_quote(path)}]\n")
     sections += _write_end(tasks, tasks_path, prompt, list(sets))
     package.files = {PLAN: "\n".join(sections).encode(), **package.files}

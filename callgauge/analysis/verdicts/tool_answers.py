@@ -1,11 +1,8 @@
-"""Writes the sentence on one tool: the parameter with most errors, the models that make these errors, and a
-possible fix.
-"""
+"""Writes the sentence on one tool: the parameter with most errors, and the models that make these errors."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from callgauge.analysis import wording
@@ -40,25 +37,6 @@ _FAULTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class EditEffect:
-    """The effect of an edited definition on a tool's calls, from a replay.
-
-    `accepts` holds the types that the parameter accepts after the edit. `repaired` is the number of calls
-    that needed repair, and `failed` is the number of calls that failed. The edit fixes `repaired_fixed` and
-    `failed_fixed` of these calls. `would_fail` is the number of calls that pass now and would fail. `every`
-    is n if only every n-th session was replayed.
-    """
-
-    accepts: Sequence[str]
-    repaired: int
-    repaired_fixed: int
-    failed: int
-    failed_fixed: int
-    would_fail: int
-    every: int = 1
-
-
 def find_leading_fault(faults: ToolFaults) -> ParameterFault | None:
     """Return the parameter error to describe, or None if no error occurs in enough calls."""
     leading = next(iter(faults.faults), None)
@@ -71,13 +49,10 @@ def list_kinds(fault: ParameterFault) -> list[str]:
     return [kind for kind, calls in fault.sent.items() if calls >= _OFTEN_SENT * total][:_NAMED]
 
 
-def write_tool_answer(
-    tool: str, faults: ToolFaults, effect: EditEffect | None = None, *, defined: bool = True
-) -> str:
+def write_tool_answer(tool: str, faults: ToolFaults, *, defined: bool = True) -> str:
     """Return the sentence on the errors in calls of a tool. It contains log content.
 
-    `effect` is the known effect of a wider type for the parameter with most errors, or None. `defined` is
-    True if the store has a definition of the tool.
+    `defined` is True if the store has a definition of the tool.
     """
     name = wording.one_line(tool, _LONGEST)
     if not faults.judged:
@@ -94,32 +69,7 @@ def write_tool_answer(
     sentence = f"{_describe_fault(leading)}."
     if faults.broken_text.calls > 2 * leading.count.calls:
         sentence = f"{_describe_text(faults)} No parameter goes wrong that often: {sentence}"
-    sentence = f"{name}: {sentence}"
-    return f"{sentence} {describe_effect(effect)}" if effect else sentence
-
-
-def describe_effect(effect: EditEffect) -> str:
-    """Return a sentence that says how many calls a wider type would fix, and how many it would break."""
-    accepting = f"accepting {wording.list_words(effect.accepts, 'or')}"
-    counts = [
-        f"{fixed:,} of {wording.plural(total, f'{kind} call')}"
-        for kind, fixed, total in (
-            ("repaired", effect.repaired_fixed, effect.repaired),
-            ("failed", effect.failed_fixed, effect.failed),
-        )
-        if fixed
-    ]
-    # Two counts share the noun: "195 of 373 repaired and 25 of 97 failed calls".
-    if len(counts) == 2:
-        counts[0] = counts[0].rsplit(" ", 1)[0]
-    fixes = " and ".join(counts)
-    if not counts:
-        fixes = f"none of the {effect.repaired:,} repaired and {effect.failed:,} failed calls"
-    harm = f", but {wording.plural(effect.would_fail, 'call')} that pass today would fail"
-    sentence = f"{accepting} would fix {fixes}{harm if effect.would_fail else ''}."
-    if effect.every > 1:
-        return f"In a sample of one session in {effect.every:,}, {sentence}"
-    return f"{sentence[0].upper()}{sentence[1:]}"
+    return f"{name}: {sentence}"
 
 
 def describe_reported_failures(rows: Sequence[Mapping[Hashable, Any]]) -> str | None:

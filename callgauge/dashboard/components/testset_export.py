@@ -37,14 +37,21 @@ class _Prepared(NamedTuple):
 
 
 def draw_testset_export(
-    key: str, calls: Callable[[], Sequence[str]], total: int, *, is_for_trials: bool = False
+    key: str,
+    calls: Callable[[], Sequence[str]],
+    total: int,
+    *,
+    is_for_trials: bool = False,
+    edited_tool: str | None = None,
 ) -> None:
     """Draw the control that exports `total` calls as a test set or a trial.
 
-    `calls` returns the ids of the calls. With `is_for_trials` the control offers a trial first.
+    `calls` returns the ids of the calls. With `is_for_trials` the control offers a trial first. With
+    `edited_tool`, the control offers only a trial whose second variant uses this definition, as JSON.
     """
-    shapes = [*SHAPES, TRIAL]
+    shapes = [TRIAL] if edited_tool else [*SHAPES, TRIAL]
     label = "Export as trial" if is_for_trials else "Export as test set"
+    label = "Send to a trial as the second variant" if edited_tool else label
     with st.popover(label, type="tertiary", width="content"):
         if refusal := refuse_file(of_texts=True):
             st.caption(refusal)
@@ -75,11 +82,14 @@ def draw_testset_export(
             )
         if st.button("Prepare the file", key=f"{key}_testset_prepare"):
             with st.spinner("Reading and checking …"):
-                prepare = _prepare_trial if is_trial else _prepare_testset
-                st.session_state[f"_{key}_testset"] = prepare((shape, takes_cut), calls()[:MOST])
-        prepared: _Prepared | None = st.session_state.get(f"_{key}_testset")
-        if prepared and prepared.choice == (shape, takes_cut):
-            _draw_prepared(key, prepared)
+                choice, ids = (shape, takes_cut), calls()[:MOST]
+                prepared = (
+                    _prepare_trial(choice, ids, edited_tool) if is_trial else _prepare_testset(choice, ids)
+                )
+                st.session_state[f"_{key}_testset"] = (edited_tool, prepared)
+        kept: tuple[str | None, _Prepared] | None = st.session_state.get(f"_{key}_testset")
+        if kept and (kept[0], kept[1].choice) == (edited_tool, (shape, takes_cut)):
+            _draw_prepared(key, kept[1])
 
 
 def _prepare_testset(choice: tuple[str, bool], call_ids: Sequence[str]) -> _Prepared:
@@ -97,10 +107,10 @@ def _prepare_testset(choice: tuple[str, bool], call_ids: Sequence[str]) -> _Prep
     )
 
 
-def _prepare_trial(choice: tuple[str, bool], call_ids: Sequence[str]) -> _Prepared:
+def _prepare_trial(choice: tuple[str, bool], call_ids: Sequence[str], edited_tool: str | None) -> _Prepared:
     left_out: Counter[str] = Counter()
     tasks = gather_tasks(call_ids, store_queries.row_reader(), left_out, takes_cut=choice[1])
-    package = make_package(tasks, left_out)
+    package = make_package(tasks, left_out, edited_tool=edited_tool)
     sentences = [
         f"{wording.plural(package.tasks, 'task')} and a plan." if package.tasks else "No task.",
         *_describe_left_out(package.left_out),

@@ -13,6 +13,7 @@ URL_KEYS = PageUrlKeys(
         "unused",
         "few",
         "parameter",
+        "shape",
         "all_rates",
         "models",
         "versions",

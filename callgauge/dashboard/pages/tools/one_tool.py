@@ -12,18 +12,14 @@ from callgauge.analysis.day_paging import oldest_of_newest
 from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.measures.slices import Slice, make_slices, rank_slices
 from callgauge.analysis.verdicts.parameter_faults import read_tool_faults
-from callgauge.analysis.verdicts.tool_answers import (
-    describe_reported_failures,
-    find_leading_fault,
-    write_tool_answer,
-)
+from callgauge.analysis.verdicts.tool_answers import describe_reported_failures, write_tool_answer
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.links import draw_link, draw_replay_link
+from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.url_widgets import draw_fold
 from callgauge.dashboard.components.memory.note_list import draw_notes
 from callgauge.dashboard.components.slice_table import READING, draw_slice_table
-from callgauge.dashboard.pages.tools import definitions, edit_effect, parameter, trend
+from callgauge.dashboard.pages.tools import definition_fix, definitions, parameter, trend
 
 RATES_SHOWN = ("parse_error", "mended", "tool_rejected", "execution", "recovered")
 JUDGED = 2_000_000  # number of newest calls whose diagnostics are read
@@ -43,10 +39,7 @@ def show(tool: str) -> None:
     faults = read_tool_faults(store_queries.ask("parameter_faults", **counted).to_dict("records"))
     versions = store_queries.ask("definitions", **chosen).to_dict("records")
     newest = versions[0] if versions else None
-    edit = parameter.find_edit(tool, newest, find_leading_fault(faults))
-    request = edit_effect.ask_replay(edit, counted) if edit else None
-    effect = edit_effect.read_effect(edit, request) if edit and request else None
-    cards.draw_answer(write_tool_answer(tool, faults, effect, defined=newest is not None), 500)
+    cards.draw_answer(write_tool_answer(tool, faults, defined=newest is not None), 500)
     envelopes = store_queries.ask("failure_envelopes", **counted).to_dict("records")
     if reported := describe_reported_failures(envelopes):
         st.caption(
@@ -54,16 +47,10 @@ def show(tool: str) -> None:
             help="The log does not mark these results as failures. If they are data, exclude the tool under "
             "`[failures.tools]` in naming.toml.",
         )
-    if edit and request:
-        edit_effect.draw_progress(edit, request)
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        if edit is None:
-            draw_replay_link(tool)
-        elif parameter.OPEN not in st.query_params:
-            draw_link("open_edit", "Show this change", parameter.link_parameter(tool, edit.parameter))
-        draw_notes("tool", tool)
-    parameter.show(tool, faults, newest, counted)
+    draw_notes("tool", tool)
+    parameter.show(tool, faults, counted)
     parameter.draw_parameters(tool, faults, newest, counted, str(since) if since else None)
+    definition_fix.show(tool, filters.chosen_filters().parameters())
     _draw_models(tool, make_slices(rows), chosen)
     definitions.show(tool, versions, chosen)
     trend.show(versions, chosen)

@@ -1,6 +1,6 @@
 """Draws the parameters with failures.
 
-For the parameter in the URL, the page shows the sent values and a fix.
+For the parameter in the URL, the page shows the sent values and who sent them.
 """
 
 from __future__ import annotations
@@ -11,24 +11,17 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.replay.definition_edits import (
-    DefinitionEdit,
-    describe_type,
-    find_declaration,
-    propose_edit,
-)
+from callgauge.analysis.replay.definition_edits import describe_type, find_declaration
 from callgauge.analysis.verdicts.parameter_faults import (
     FaultKind,
-    ParameterFault,
     ToolFaults,
     WrongParameter,
     read_tool_faults,
 )
 from callgauge.analysis.verdicts.sentences import LESS
-from callgauge.analysis.verdicts.tool_answers import list_kinds
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.links import draw_link, draw_replay_link
+from callgauge.dashboard.components.controls.links import draw_link
 from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS, choose_dimension
 from callgauge.dashboard.components.finding_list import SEVERITY_TONES
 from callgauge.dashboard.components.slice_table import FILTERED, make_scale, share_cell
@@ -54,16 +47,6 @@ Row = Mapping[Hashable, Any]
 def link_parameter(tool: str, parameter: str) -> str:
     """Return the link that opens a parameter of a tool."""
     return filters.page_link("tools", {}, {"tool_open": tool, OPEN: parameter})
-
-
-def find_edit(tool: str, newest: Row | None, fault: ParameterFault | None) -> DefinitionEdit | None:
-    """Return an edit of the newest definition that would accept the values that calls send.
-
-    `newest` is a row of the metric `definitions`, or None.
-    """
-    if newest is None or fault is None or fault.kind is not FaultKind.TYPE:
-        return None
-    return propose_edit(tool, newest["description"], newest["definition"], fault.parameter, list_kinds(fault))
 
 
 def draw_parameters(
@@ -158,8 +141,8 @@ def _top_cell(tool: str, parameter: WrongParameter) -> Cell:
     )
 
 
-def show(tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str, Any]) -> None:
-    """Draw the parameter in the URL: the sent values, the models that sent them, and a wider type to copy."""
+def show(tool: str, faults: ToolFaults, chosen: Mapping[str, Any]) -> None:
+    """Draw the parameter in the URL: the sent values, and the models that sent them."""
     name = st.query_params.get(OPEN)
     if name is None:
         return
@@ -175,19 +158,7 @@ def show(tool: str, faults: ToolFaults, newest: Row | None, chosen: Mapping[str,
         if parameter_faults is None:
             st.caption("No call of this selection gets this parameter wrong.")
             return
-        fault = next((fault for fault in parameter_faults.faults if fault.kind is FaultKind.TYPE), None)
-        edit = find_edit(tool, newest, fault)
-        if edit is None:
-            _draw_values(name, chosen)
-        else:
-            values, change = st.columns([3, 2], gap="medium")
-            with change:
-                st.markdown("**The wider type, to copy**")
-                st.code(wording.visible(edit.diff), language="diff", wrap_lines=True)
-                st.caption("The tool then gets the values as they are sent, and must read them itself.")
-                draw_replay_link(tool, edit.after)
-            with values:
-                _draw_values(name, chosen)
+        _draw_values(name, chosen)
         _draw_slices(tool, name, chosen)
 
 

@@ -1,0 +1,242 @@
+"""Writes the sentences on edits that fix a tool definition. They contain log content."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from callgauge.analysis import wording
+from callgauge.analysis.replay.fix_results import (
+    DefinitionFix,
+    EditEffect,
+    EditKind,
+    LeftOut,
+    Missing,
+    RejectedFix,
+    ToolFixes,
+)
+from callgauge.stats import ENOUGH, ENOUGH_SESSIONS
+
+_LONGEST = 60  # maximum number of characters of a name or a value
+_CONDITIONS = {
+    EditKind.UNIT: "if models then send the number alone",
+    EditKind.EXAMPLE: "if models then send the declared type",
+}
+_WRONG = {
+    EditKind.TYPE: "send another type",
+    EditKind.ENUM: "send this value",
+    EditKind.UNIT: "send a text with a unit",
+    EditKind.EXAMPLE: "send the type of the example",
+}
+CHECK_TOOL = "The tool must accept what its definition declares: check the tool before you apply the edits."
+
+
+def write_fix_answer(result: ToolFixes) -> str:
+    """Return the sentence that answers whether and how the definition of a tool can be fixed."""
+    name = _shorten(result.tool)
+    if result.fixes:
+        return f"{name}: {describe_effect(result.effect, result.tokens, len(result.fixes))}"
+    if result.missing:
+        return _describe_missing(result)
+    only = next((each for each in result.rejected if each.reason is LeftOut.ONE_MODEL), None)
+    if only:
+        return f"{name}: no edit is proposed. {describe_rejected(only)}"
+    older = f" {_describe_older(result)}" if result.older else ""
+    return (
+        f"{name}: {wording.plural(result.checked, 'checked call')} suggest no edit of the definition. An "
+        f"error in less than 2% of calls, or as frequent at similar parameters, suggests no edit.{older}"
+    )
+
+
+def describe_effect(effect: EditEffect | None, tokens: int, edits: int) -> str:
+    """Return a sentence with the effect of edits on calls and on tokens."""
+    these = "This edit" if edits == 1 else f"These {edits} edits"
+    parts = [_describe_fixed(these, effect)] if effect and effect.fixed else []
+    if tokens and not parts:
+        verb = "save" if tokens > 0 else "cost"
+        parts.append(f"{these} would {verb} {wording.plural(abs(tokens), 'token')} per step")
+    elif tokens:
+        parts.append(f"{_count_tokens(tokens)} per step")
+    if effect:
+        others = wording.plural(effect.would_fail, "other call") if effect.would_fail else "no other call"
+        parts.insert(1, f"{others} would fail")
+    sampled = f" (in a sample of one session in {effect.every})" if effect and effect.every > 1 else ""
+    return f"{'; '.join(parts)}{sampled}." if parts else f"{these} would fix no call."
+
+
+def _describe_fixed(these: str, effect: EditEffect) -> str:
+    counts = [
+        f"{fixed:,} of {wording.plural(total, f'{kind} call')}"
+        for kind, fixed, total in (
+            ("repaired", effect.repaired_fixed, effect.repaired),
+            ("failed", effect.failed_fixed, effect.failed),
+        )
+        if fixed
+    ]
+    # Two counts share the noun: "195 of 373 repaired and 25 of 97 failed calls".
+    if len(counts) == 2:
+        counts[0] = counts[0].rsplit(" ", 1)[0]
+    sentence = f"{these} would have made {' and '.join(counts)} clean"
+    if effect.conditional == effect.fixed:
+        return f"{sentence}, if models then send what the definition asks for"
+    if effect.conditional:
+        return f"{sentence} ({effect.conditional:,} only if models then send what the definition asks for)"
+    return sentence
+
+
+def _count_tokens(saved: int) -> str:
+    return f"{wording.plural(abs(saved), 'token')} {'less' if saved > 0 else 'more'}"
+
+
+def _describe_missing(result: ToolFixes) -> str:
+    name = _shorten(result.tool)
+    if result.missing is Missing.CALLS:
+        return f"No call of {name} is in this selection. Choose more days or other filters."
+    if result.missing is Missing.SERVERS:
+        servers = wording.list_words([_shorten(each) for each in result.servers[:5]])
+        return (
+            f"{name} is a tool of several MCP servers ({servers}), which may have different definitions. "
+            "Choose one MCP server."
+        )
+    if result.missing is Missing.DEFINITION:
+        return (
+            f"No log has the definition of {name}. Add the definition with: "
+            "callgauge ingest PATH --tools FILE"
+        )
+    if result.missing is Missing.UNREADABLE:
+        return f"The stored definition of {name} cannot be read as a JSON Schema, so no edit can be proposed."
+    if result.missing is Missing.TEXTS:
+        return (
+            f"The store has no readable arguments of {name}, so no call can be replayed. The content is "
+            "hidden, deleted or not in the logs, or no call has a definition."
+        )
+    older = f" {_describe_older(result)}" if result.older else ""
+    return (
+        f"Not enough data on {name}: {wording.plural(result.checked, 'call')} in "
+        f"{wording.plural(result.sessions, 'session')} were checked against the newest definition; "
+        f"{ENOUGH} calls and {ENOUGH_SESSIONS} sessions are needed.{older}"
+    )
+
+
+def _describe_older(result: ToolFixes) -> str:
+    calls = wording.plural(result.older, "more call")
+    return f"{calls} had another definition and count only for parameters that did not change."
+
+
+# --- single edits --------------------------------------------------------------------------------------
+
+
+def title_fix(fix: DefinitionFix) -> str:
+    """Return an edit as a short phrase, such as "limit: accept integer or string"."""
+    name = _shorten(fix.parameter)
+    words = [_shorten(word) for word in fix.words]
+    if fix.kind is EditKind.TYPE:
+        return f"{name}: also accept {wording.list_words(words, 'or')}"
+    if fix.kind is EditKind.ENUM:
+        return f"{name}: add the value {words[0]}"
+    if fix.kind is EditKind.UNIT:
+        return f"{name}: name the unit ({words[0]})"
+    if fix.kind is EditKind.EXAMPLE:
+        return f"{name}: give the example in the declared type ({', '.join(words)})"
+    if fix.kind is EditKind.DROP:
+        return f"{name}: drop the parameter"
+    return f"Remove {wording.list_words(words)}"
+
+
+def describe_evidence(fix: DefinitionFix) -> str:
+    """Return the evidence for an edit, and the condition for its effect, in one or two sentences."""
+    tokens = f"{_count_tokens(fix.tokens)} per step." if fix.tokens else ""
+    if fix.kind is EditKind.SHORTEN:
+        return f"The texts have no meaning for a model. {tokens}".strip()
+    if fix.kind is EditKind.DROP:
+        return (
+            f"No call of {fix.n:,} checked calls sends the parameter; more than "
+            f"{wording.percent(fix.high)} of calls would show. {tokens}"
+        ).strip()
+    usual = "" if fix.usual is None else f"; at similar parameters it is {wording.percent(fix.usual)}"
+    if fix.usual == 0:
+        usual = "; at similar parameters it never happens"
+    low, high = wording.percent(fix.low).rstrip("%"), wording.percent(fix.high)
+    share = (
+        f"{fix.calls:,} of {fix.n:,} checked calls ({wording.rate(fix.calls, fix.n)}, 95% interval "
+        f"{low}–{high}) {_WRONG[fix.kind]}{usual}."
+    )
+    condition = f" {_CONDITIONS[fix.kind]}" if fix.kind.is_conditional else ""
+    fixed = f"{fix.fixed:,} of them would be clean{condition}."
+    check = " Check that the tool counts in this unit." if fix.kind is EditKind.UNIT else ""
+    return f"{share} {_list_models(fix)}{fixed}{check}"
+
+
+def _list_models(fix: DefinitionFix) -> str:
+    counts = sorted(fix.by_model, key=lambda each: -each.calls / each.n)
+    named = [each for each in counts if each.calls][:3]
+    if len(fix.by_model) < 2 or not named:
+        return ""
+    words = [f"{_shorten(each.model)} {each.calls:,} / {each.n:,}" for each in named]
+    return f"By model: {', '.join(words)}. "
+
+
+def describe_rejected(rejected: RejectedFix) -> str:
+    """Return why an edit that many calls suggest is not proposed."""
+    fix = rejected.fix
+    title = title_fix(fix)
+    if rejected.reason is LeftOut.WOULD_FAIL:
+        if fix.kind is EditKind.DROP:
+            return f"{title}: not proposed, because calls with another definition send the parameter."
+        return f"{title}: not proposed, because other calls would fail or need repair."
+    if rejected.reason is LeftOut.NOTHING_FIXED:
+        return f"{title}: not proposed, because no call would become clean."
+    count = next((each for each in fix.by_model if each.model == rejected.model), None)
+    calls = f" ({count.calls:,} of {count.n:,} calls)" if count else ""
+    return (
+        f"{title}: not proposed, because only {_shorten(rejected.model)} clearly makes this error{calls}. "
+        "The cause is more likely the model than the definition."
+    )
+
+
+def write_overall_answer(results: Sequence[ToolFixes], searched: int) -> str:
+    """Return one sentence on all tools with edits. `searched` is the number of tools that were searched."""
+    if not searched:
+        return (
+            f"No tool has a known definition and at least {ENOUGH} calls. Add definitions with: callgauge "
+            "ingest PATH --tools FILE"
+        )
+    if not results:
+        return (
+            f"The calls of {wording.plural(searched, 'tool')} with a known definition suggest no edit of a "
+            "definition."
+        )
+    edits = sum(len(result.fixes) for result in results)
+    fixed = sum(result.effect.fixed for result in results if result.effect)
+    tokens = sum(result.tokens for result in results)
+    parts = [f"{wording.plural(fixed, 'call')} would have been clean"] if fixed else []
+    if tokens:
+        parts.append(f"{_count_tokens(tokens)} per step that offers all these tools")
+    are = "edit is" if edits == 1 else "edits are"
+    return f"{edits} {are} proposed for {wording.plural(len(results), 'tool')}: {'; '.join(parts)}."
+
+
+def _shorten(text: str) -> str:
+    return wording.one_line(text, _LONGEST)
+
+
+def fix_data(result: ToolFixes) -> dict[str, object]:
+    """Return a result as plain data for JSON, with its sentences."""
+    return {
+        "tool": result.tool,
+        "answer": write_fix_answer(result),
+        "missing": result.missing,
+        "calls": result.calls,
+        "checked_calls": result.checked,
+        "effect": json.loads(json.dumps(result.to_json()["effect"])),
+        "tokens_saved_per_step": result.tokens,
+        "edits": [
+            {
+                "key": fix.key, "kind": fix.kind, "parameter": fix.parameter, "title": title_fix(fix),
+                "evidence": describe_evidence(fix), "calls": fix.calls, "n": fix.n, "low": fix.low,
+                "high": fix.high, "usual": fix.usual, "fixed": fix.fixed, "tokens_saved": fix.tokens,
+            }
+            for fix in result.fixes
+        ],
+        "not_proposed": [describe_rejected(each) for each in result.rejected],
+    }  # fmt: skip
