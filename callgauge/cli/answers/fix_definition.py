@@ -60,7 +60,7 @@ def fix_definition(
         Literal["text", "json"], typer.Option("--format", help="The format of the answer.")
     ] = "text",
 ) -> None:
-    """Propose edits of tool definitions that would have made calls clean.
+    """Propose edits of tool definitions that models get wrong.
 
     Each edit is replayed over the stored calls first. Exits with 1 if the store or the file cannot be used.
     """
