@@ -8,7 +8,7 @@ import pytest
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.slices import Slice
-from callgauge.analysis.verdicts.errors import describe_failures, describe_new_errors
+from callgauge.analysis.verdicts.calls import describe_failures, describe_new_errors
 from callgauge.analysis.verdicts.retries import (
     describe_cost,
     describe_recovery,

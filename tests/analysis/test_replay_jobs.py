@@ -225,7 +225,7 @@ worker.main()
 def test_a_search_for_edits_runs_in_the_worker_and_its_result_is_kept(desk: ReplayQueue, store: Path) -> None:
     publish_made(store, made(calls=240))
     generation = str(published_generation(str(store)))
-    request = ReplayRequest(generation, {}, 240, 1, FixQuestion("search"), True)
+    request = ReplayRequest(generation, {}, 240, 1, Scenario(), True, FixQuestion("search"))
     job = ReplayJob(request)
     desk.submit(job)
     ended(desk, job)

@@ -61,7 +61,7 @@ def test_a_filter_changes_the_numbers_and_the_address(app: App) -> None:
 @pytest.mark.thorough
 def test_a_filter_goes_along_from_page_to_page_and_back(app: App) -> None:
     app.open("/?model=falcon-3")
-    app.page.get_by_role("link", name="Calls", exact=True).click()
+    app.page.get_by_test_id("stSidebar").get_by_role("link", name="Calls", exact=True).click()
     app.page.wait_for_url("**/calls?*")
     app.settle()
     app.expect("1 of 43 calls failed")

@@ -235,7 +235,7 @@ def test_the_page_of_a_tool_answers_with_the_parameter_and_why_there_is_no_edit(
 @pytest.mark.thorough
 def test_the_page_of_a_tool_shows_the_edits_and_the_diff_of_the_chosen_ones(store: Path) -> None:
     def names(app: AppTest) -> list[str]:
-        return [box.label.replace("\\", "") for box in app.checkbox if box.key.startswith("fix_")]
+        return [box.label.replace("\\", "") for box in app.checkbox if str(box.key).startswith("fix_")]
 
     publish_made(store, made())
     app = replayed()

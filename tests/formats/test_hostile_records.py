@@ -104,7 +104,8 @@ def test_a_list_or_an_object_instead_of_any_text_is_survived(name: str) -> None:
             if not isinstance(value, str) or (kind := (keys, value if len(value) < 20 else "")) in replaced:
                 continue
             replaced.add(kind)
-            for strange in ([], {}):
+            empty: tuple[Any, ...] = ([], {})
+            for strange in empty:
                 records = [with_change(record, path, strange), *RECORDS[name][position + 1 : position + 3]]
                 formats()[name].recognise(records)
                 translate(name, records)

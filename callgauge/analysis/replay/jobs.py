@@ -57,16 +57,17 @@ class ReplayRequest:
 
     `generation` is the database file. `given` holds the filters of the calls. `calls` is the number of calls
     that match the filters. `every` is n if only every n-th session is replayed. `scenario` describes the
-    changes, or asks which edits of a definition would fix calls. If `texts` is False, the worker cannot read
-    content.
+    changes. If `texts` is False, the worker cannot read content. If `fixes` is set, the job searches for
+    edits of a tool's definition, and ignores the scenario.
     """
 
     generation: str
     given: Mapping[str, Any]
     calls: int
     every: int
-    scenario: Scenario | FixQuestion
+    scenario: Scenario
     texts: bool
+    fixes: FixQuestion | None = None
 
 
 class ReplayJob:
@@ -117,8 +118,9 @@ class ReplayJob:
             "folder": str(self.folder),
             "given": dict(request.given),
             "every": request.every,
-            "fixes" if isinstance(request.scenario, FixQuestion) else "scenario": asdict(request.scenario),
+            "scenario": asdict(request.scenario),
             "texts": request.texts,
+            "fixes": asdict(request.fixes) if request.fixes else None,
         }
 
     def poll(self) -> None:

@@ -58,7 +58,7 @@ def main() -> None:
     folder = Path(request["folder"])
     try:
         answer: dict[str, Any]
-        if "fixes" in request:
+        if request.get("fixes"):
             answer = {"fixes": _find_fixes(request, folder).to_json()}
         else:
             answer = {"summary": _replay(request, folder).summary().to_json()}

@@ -13,8 +13,7 @@ import streamlit as st
 
 from callgauge.analysis import testsets
 from callgauge.analysis.day_paging import CALLS, ListPage, read_page
-from callgauge.analysis.verdicts.calls import describe_matches
-from callgauge.analysis.verdicts.errors import describe_failures
+from callgauge.analysis.verdicts.calls import describe_failures, describe_matches
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.paging import (

@@ -10,7 +10,7 @@ import streamlit as st
 from callgauge.analysis import wording
 from callgauge.analysis.call_traits import TITLES
 from callgauge.analysis.measures.slices import make_slices
-from callgauge.analysis.verdicts.errors import describe_failures, describe_new_errors
+from callgauge.analysis.verdicts.calls import describe_failures, describe_new_errors
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards, fault_cards
 from callgauge.dashboard.components.controls.url_widgets import draw_fold, draw_tabs

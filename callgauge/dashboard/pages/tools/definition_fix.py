@@ -40,6 +40,7 @@ from callgauge.analysis.replay.jobs import (
     ReplayRequest,
     SessionReplay,
 )
+from callgauge.analysis.replay.scenarios import Scenario
 from callgauge.dashboard import store_queries, viewer
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.copy_button import copy_text
@@ -92,7 +93,9 @@ def _find_fixes(chosen: Mapping[str, Any], question: FixQuestion) -> ToolFixes |
     """Return the result of a search. If it is not known yet, start the search and draw its progress."""
     given = {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()}
     calls = int(store_queries.ask("call_days", **{**chosen, "tools": (question.tool,)}).most.sum())
-    request = ReplayRequest(store_queries.shown_generation().path, given, calls, 1, question, texts=True)
+    request = ReplayRequest(
+        store_queries.shown_generation().path, given, calls, 1, Scenario(), True, question
+    )
     result = open_queue().find_fixes(request)
     if result is not None:
         return result
