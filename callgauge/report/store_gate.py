@@ -36,6 +36,7 @@ from callgauge.analysis.verdicts.headlines import ArmNames, write_headline
 from callgauge.analysis.verdicts.sentences import (
     describe_needed,
     describe_verdict,
+    describe_visible,
     format_points,
     format_size,
 )
@@ -193,6 +194,8 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         sentence = write_headline(breakdown, ArmNames(b.name, a.name), _make_label(labels), SMALLEST)
         where = find_worse_parts(ask, arms, breakdown)
         needed = describe_needed(comparison, margin.size) if verdict == "cannot be told" else ""
+        if visible := describe_visible(comparison):  # `needed` says this, too
+            sentence = sentence.replace(f"; {visible}", "") if needed else sentence
         why = " ".join(filter(None, (basis.sentence, needed)))
     return StoreGate(
         margin.rate.name,

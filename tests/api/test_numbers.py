@@ -146,6 +146,7 @@ ASKED_BY_AGENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "list_rates": ("/rates", {"by": "model", "rate": ["parse_error", "retried"], "limit": 100}),
     "compare_slices": ("/comparison", {"a_prompt": "fixer@12", "b_prompt": "fixer@13", "days": "all"}),
     "list_public_rates": ("/public-rates", {"days": "all"}),
+    "choose_models": ("/model-choices", {"by": "prompt"}),
     "list_names": ("/choices", {"dimension": "tool", "limit": 50}),
     "find_errors": ("/signatures", {"tool": "edit_file", "limit": 20}),
     "list_calls": ("/calls", {"fault": "syntax", "model": "kestrel-coder-14b", "limit": 20}),

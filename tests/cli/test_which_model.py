@@ -44,7 +44,7 @@ def test_the_text_has_the_sentence_the_evidence_and_the_saving(store: Path) -> N
     assert current.startswith("  owl")
     assert "parse errors 0% (0 / 600; 0–" in current
     assert other.startswith("  jay: parse errors 0% (0 / 520; ")
-    assert saved.startswith("  Saved in the last 30 days: $300 (95 % interval ")
+    assert saved.startswith("  Saved in the last 30 days: $300 (95% interval ")
     assert "\x1b" not in result.stdout
 
 

@@ -454,7 +454,7 @@ def prepare_trial(app: AppTest, key: str) -> tuple[Plan, tuple[Task, ...]]:
     """Make the file that the page offers. Return the plan and the tasks in it, as a trial reads them."""
     app.button(key=f"{key}_testset_prepare").click().run()
     assert not app.exception
-    made = app.session_state[f"_{key}_testset"]
+    _, made = app.session_state[f"_{key}_testset"]
     with TemporaryDirectory() as folder, zipfile.ZipFile(BytesIO(made.data)) as archive:
         archive.extractall(folder)
         return read_plan_and_tasks(Path(folder) / "plan.toml")

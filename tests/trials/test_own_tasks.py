@@ -315,6 +315,19 @@ def test_a_second_arm_has_the_edits_of_the_lint(tmp_path: Path) -> None:
     )
 
 
+def test_a_chosen_definition_is_the_second_variant(tmp_path: Path) -> None:
+    tasks, _ = gathered(tmp_path, definitions=[definition(), definition("list")])
+    schema = {"type": "object", "properties": {"path": {"type": ["string", "integer"]}}}
+    chosen = json.dumps({"name": "read_file", "description": "Read.", "input_schema": schema})
+    plan, _ = unpacked(tmp_path, make_package(tasks, edited_tool=chosen))
+    assert [arm.name for arm in plan.arms] == ["as-it-was", "edited"]
+    was, edited = (plan.definitions[name].get("read_file") for name in ("as-it-was", "edited"))
+    assert was is not None
+    assert edited is not None
+    assert was.to_json_schema()["properties"]["path"]["type"] == "string"
+    assert edited.to_json_schema()["properties"]["path"]["type"] == ["string", "integer"]
+
+
 def test_a_task_with_another_version_of_a_tool_brings_its_own(tmp_path: Path) -> None:
     newer = definition(definition_id="d-new", required=["path", "limit"])
     calls = [*two_sessions(definition_id="d-new"), call(9, session_id="s3", turn_id="s3:1", **FAILED)]

@@ -101,7 +101,7 @@ def _describe_missing(result: ToolFixes) -> str:
     if result.missing is Missing.DEFINITION:
         return (
             f"No log has the definition of {name}. Add the definition with: "
-            "callgauge ingest PATH --tools FILE"
+            "callgauge ingest PATH --tools FILE --store DIR"
         )
     if result.missing is Missing.UNREADABLE:
         return f"The stored definition of {name} cannot be read as a JSON Schema, so no edit can be proposed."
@@ -199,7 +199,7 @@ def write_overall_answer(results: Sequence[ToolFixes], searched: int) -> str:
     if not searched:
         return (
             f"No tool has a known definition and at least {ENOUGH} calls. Add definitions with: callgauge "
-            "ingest PATH --tools FILE"
+            "ingest PATH --tools FILE --store DIR"
         )
     if not results:
         return (
@@ -211,7 +211,8 @@ def write_overall_answer(results: Sequence[ToolFixes], searched: int) -> str:
     tokens = sum(result.tokens for result in results)
     parts = [f"{wording.plural(fixed, 'call')} would have been clean"] if fixed else []
     if tokens:
-        parts.append(f"{_count_tokens(tokens)} per step that offers all these tools")
+        steps = "per step" if len(results) == 1 else "per step that offers all these tools"
+        parts.append(f"{_count_tokens(tokens)} {steps}")
     are = "edit is" if edits == 1 else "edits are"
     return f"{edits} {are} proposed for {wording.plural(len(results), 'tool')}: {'; '.join(parts)}."
 

@@ -182,7 +182,7 @@ def describe_choices(choices: ModelChoices) -> str:
         several = wording.plural_of(noun)
         turns = f" The savings of several {several} cannot be added: a turn may call more than one."
         return f"{first}.{turns if number > 1 else ''}{_describe_currency(choices)}"
-    saved = write_saving(choices.total, choices.currency, "95 % interval ")
+    saved = write_saving(choices.total, choices.currency, "95% interval ")
     who = "it" if number == 1 else "together they"
     return f"{first}; {who} would have saved {saved} {choices.recent_words}.{_describe_currency(choices)}"
 
@@ -258,7 +258,7 @@ def describe_choice(choice: ModelChoice, label: Label, smallest: float) -> str:
 
 
 def _describe_switch(candidate: Candidate, current: str, label: Label, smallest: float) -> str:
-    model, percent = label("model", candidate.use.model), f"{100 * candidate.level:.3g} %"
+    model, percent = label("model", candidate.use.model), f"{100 * candidate.level:.3g}%"
     checks = wording.list_words([_describe_check(check) for check in candidate.checks])
     size = format_size(smallest)
     sentence = (
@@ -337,7 +337,7 @@ def _describe_obstacle(candidate: Candidate, label: Label, smallest: float) -> s
         )
     worst = max(checks, key=lambda check: (check.is_worse, check.worst))
     ends = _describe_check(worst)
-    percent = f"{100 * candidate.level:.3g} % interval"
+    percent = f"{100 * candidate.level:.3g}% interval"
     if candidate.obstacle is Obstacle.WORSE:
         return f"{model} is cheaper but worse: {ends} ({percent})."
     return f"{model} is cheaper but may be worse by {format_size(smallest)} or more: {ends} ({percent})."
@@ -360,7 +360,7 @@ def find_reason(use: ModelUse) -> str:
         if slice_.concentration:
             return slice_.concentration
         if slice_.share.n and not slice_.is_rankable:
-            return f"less than {100 * MEASURED_ENOUGH:.0f} % of its {slice_.rate.noun}s could be measured"
+            return f"less than {100 * MEASURED_ENOUGH:.0f}% of its {slice_.rate.noun}s could be measured"
     return ""
 
 

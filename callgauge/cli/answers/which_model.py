@@ -113,7 +113,7 @@ def _write_text(choices: ModelChoices, label: Callable[[str, str], str]) -> str:
         lines.append(f"  {describe_choice(row, label, choices.smallest)}")
         lines += [f"  {line}" for line in describe_uses(row, label, choices.currency)]
         if row.saving:
-            saved = write_saving(row.saving, choices.currency, "95 % interval ")
+            saved = write_saving(row.saving, choices.currency, "95% interval ")
             lines.append(f"  Saved {choices.recent_words}: {saved}")
     if unlisted := describe_unlisted(choices):
         lines += ["", unlisted]
