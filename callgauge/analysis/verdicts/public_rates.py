@@ -78,7 +78,10 @@ def describe_public_verdicts(verdicts: Sequence[tuple[str, PublicVerdict]], impo
     is the number of public rates that the team imported.
     """
     if not imported:
-        return "No public rates to compare with: import a CSV file with callgauge public-rates --import FILE."
+        return (
+            "No public rates to compare with. Import a CSV file with: callgauge public-rates --store DIR "
+            "--import FILE"
+        )
     if not verdicts:
         return (
             f"None of the imported public rates ({imported:,}) belongs to a model and a host of these calls."
