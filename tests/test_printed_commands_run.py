@@ -6,9 +6,11 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import pytest
 from typer._click.exceptions import BadOptionUsage, BadParameter, MissingParameter
@@ -40,12 +42,14 @@ BY_OPTION = {
     "--textfile": "callgauge.prom",
     "--session": "none",
     "--plan": "new/plan.toml",
+    "--import": "rates.csv",
 }
 RUN = "demo/runs/one"
 BY_COMMAND = {
     "backup": "new-backup",
     "check-config": "callgauge.toml",
     "explain": "missing_required",
+    "fix-definition": "search",
     "export-tests": "tests",
     "formats": "logs/a.jsonl",
     "ingest": "logs",
@@ -143,12 +147,24 @@ def fill_in(line_words: Sequence[str]) -> list[str]:
     return [*filled, *([] if "logs" in filled else ["logs"]), "--store", "store"]
 
 
-def run(words: Sequence[str], typed: str = "") -> Any:
-    """Run a command in this process. Raises the exception that the command raises."""
+class Ended(NamedTuple):
+    """The exit code and the output of a command."""
+
+    exit_code: int
+    output: str
+
+
+def run(words: Sequence[str], typed: str = "") -> Ended:
+    """Run a command. A trial needs a process of its own: other tests leave an event loop in this one."""
+    if words[0] == "trial":
+        command = [sys.executable, "-m", "callgauge", *words]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        ended = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+        return Ended(ended.returncode, ended.stdout + ended.stderr)
     result = CliRunner().invoke(app, list(words), input=typed)
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
-    return result
+    return Ended(result.exit_code, result.output)
 
 
 def write_logs(folder: Path) -> None:
@@ -184,6 +200,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_logs(folder / "logs")
     (folder / "tools.json").write_text(json.dumps([TOOL]), encoding="utf-8")
     shutil.copy(ROOT / "sample_data" / "prices.csv", folder / "prices.csv")
+    rates = "model,host,date,rate,source\nheron,east-1,2026-11-01,3%,list\n"
+    (folder / "rates.csv").write_text(rates, encoding="utf-8")
     for words in (
         ["ingest", "logs", "--store", "store"],
         ["backup", "--store", "store", "backup"],

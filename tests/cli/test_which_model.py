@@ -37,7 +37,7 @@ def test_the_text_has_the_sentence_the_evidence_and_the_saving(store: Path) -> N
     assert result.exit_code == 0, result.output
     first, _, name, suggestion, current, other, saved = result.stdout.splitlines()
     assert first.startswith(
-        "For the only prompt, a cheaper model is not worse; it would have saved $300 (95 %"
+        "For the only prompt, a cheaper model is not worse; it would have saved $300 (95%"
     )
     assert name == "p1"
     assert suggestion.startswith("  Use jay instead of owl")
