@@ -193,7 +193,7 @@ def test_a_planted_equal_model_is_found_and_its_saving(choices: ModelChoices) ->
     assert choices.total[0] == pytest.approx(450)
     assert describe_choices(choices) == (
         "For 1 of 2 prompts, a cheaper model is not worse; it would have saved $450 (95% interval 450 to "
-        "450) in the last 30 days."
+        "450) in the last 30 days. The models are compared on the calls of 2026-11-20."
     )
 
 

@@ -18,6 +18,7 @@ from callgauge.analysis.verdicts.model_choices import (
     ModelChoices,
     describe_choice,
     describe_choices,
+    write_days,
 )
 
 # Maps hosts, in lower-case letters and digits, to the prefixes of LiteLLM (docs.litellm.ai/docs/providers).
@@ -71,9 +72,9 @@ def write_openrouter(choices: ModelChoices, label: Label) -> str:
     """Return the fields of OpenRouter requests as JSON, by the label of the prompt or tool.
 
     `models` names the current model as the fallback of a suggested model. `provider.order` holds the hosts
-    that served the model in the logs, the most used host first.
+    that served the model in the logs, the most used host first. The key `_compared_days` holds the days.
     """
-    routes = {}
+    routes: dict[str, object] = {"_compared_days": write_days(choices.days)} if choices.days else {}
     for alias, choice in _name_rows(choices, label):
         route: dict[str, object] = {"model": choice.model}
         if choice.suggestion:

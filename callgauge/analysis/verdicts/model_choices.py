@@ -135,7 +135,8 @@ class ModelChoice:
 class ModelChoices:
     """The choices for all prompts or tools, the most used first.
 
-    `recent` holds the days of the savings, or None if the logs have no days. `total` is the sum of all
+    `days` holds the first and the last compared day, or None if the logs have no days. `recent` holds the days
+    of the savings. `total` is the sum of all
     savings with its 95 % interval; it is None for tools, because a turn counts for every tool that it called.
     `unused` counts prompts or tools without a call in the recent days, and `left_out` those beyond the
     maximum number of rows. `has_unnamed` means that some calls have no prompt in the log. `hosts` holds the
@@ -147,6 +148,7 @@ class ModelChoices:
     currency: str
     smallest: float
     rows: Sequence[ModelChoice]
+    days: tuple[date, date] | None = None
     recent: tuple[date, date] | None = None
     total: tuple[float, Interval] | None = None
     unused: int = 0
@@ -168,23 +170,34 @@ class ModelChoices:
 
 
 def describe_choices(choices: ModelChoices) -> str:
-    """Return the sentence that counts the suggestions, or that says what is missing."""
-    noun, rows = wording.dimension(choices.by), choices.rows
-    if not rows:
-        return f"{_describe_nothing(choices)}{_describe_currency(choices)}"
-    switches = choices.switches
-    if not switches:
-        return f"{_describe_keeping(choices)}{_describe_currency(choices)}"
-    number = len(switches)
+    """Return the sentence that counts the suggestions, or that says what is missing, and the compared days."""
+    if not choices.rows:
+        first = _describe_nothing(choices)
+    else:
+        first = _describe_switches(choices) if choices.switches else _describe_keeping(choices)
+    return f"{first}{_describe_currency(choices)}{_describe_days(choices)}"
+
+
+def write_days(days: tuple[date, date]) -> str:
+    """Write the first and the last day, such as 2026-11-01 to 2026-11-28."""
+    return f"{days[0]}" if days[0] == days[1] else f"{days[0]} to {days[1]}"
+
+
+def _describe_days(choices: ModelChoices) -> str:
+    return f" The models are compared on the calls of {write_days(choices.days)}." if choices.days else ""
+
+
+def _describe_switches(choices: ModelChoices) -> str:
+    noun, rows, number = wording.dimension(choices.by), choices.rows, len(choices.switches)
     which = f"{number:,} of {wording.plural(len(rows), noun)}" if len(rows) > 1 else f"the only {noun}"
     first = f"For {which}, a cheaper model is not worse"
     if choices.total is None:
         several = wording.plural_of(noun)
         turns = f" The savings of several {several} cannot be added: a turn may call more than one."
-        return f"{first}.{turns if number > 1 else ''}{_describe_currency(choices)}"
+        return f"{first}.{turns if number > 1 else ''}"
     saved = write_saving(choices.total, choices.currency, "95% interval ")
     who = "it" if number == 1 else "together they"
-    return f"{first}; {who} would have saved {saved} {choices.recent_words}.{_describe_currency(choices)}"
+    return f"{first}; {who} would have saved {saved} {choices.recent_words}."
 
 
 def describe_unlisted(choices: ModelChoices) -> str:
