@@ -59,6 +59,19 @@ def test_the_cheapest_model_that_is_not_worse_is_suggested() -> None:
     assert "its cost per successful turn is 0.50 times" in written
 
 
+def test_every_cheaper_model_is_named_with_its_reason() -> None:
+    few = Made(calls=12, turns=6, succeeded=6, sessions=6, price=0.5)
+    models = {"jay": Made(price=1.0), "wren": Made(errors=200), "kite": few, "rook": Made(price=1.5)}
+    others = "wren (worse: parse errors +10.0 points, "
+    assert f" Other models that were considered: {others}" in sentence({"owl": OWL, **models})
+    assert "), kite (not enough data) and rook (proven, but not the cheapest)." in sentence(
+        {"owl": OWL, **models}
+    )
+    kept = sentence({"owl": OWL, "wren": models["wren"], "kite": few, "finch": Made(price=9.0)})
+    assert kept.startswith("Keep owl: wren is cheaper but worse")
+    assert kept.endswith(" Other models that were considered: kite (not enough data).")
+
+
 @pytest.mark.parametrize(
     ("other", "why", "words"),
     [

@@ -38,7 +38,7 @@ _PREFIXES = {
     "vertex": "vertex_ai", "googlevertex": "vertex_ai", "awsbedrock": "bedrock", "amazonbedrock": "bedrock",
     "azureopenai": "azure", "vllm": "hosted_vllm", "moonshotai": "moonshot",
 }  # fmt: skip
-_LONGEST_COMMENT = 400
+_LONGEST_COMMENT = 1_000
 _SECRETS = "os.environ/"  # LiteLLM replaces such a model by the value of an environment variable
 _ROUTERS = frozenset(("openrouter", "litellm", "litellm_proxy"))
 

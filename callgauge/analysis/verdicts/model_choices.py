@@ -39,6 +39,19 @@ class Obstacle(Enum):
     ALERT = "the cheaper model has an open alert"
 
 
+_SHORT = {
+    Obstacle.ALERT: "has an open alert",
+    Obstacle.COST_UNPROVEN: "not proven cheaper",
+    Obstacle.MEASURED_APART: "not measured in the same way",
+    Obstacle.NOT_CHEAPER: "not cheaper",
+    Obstacle.OTHER_DAYS: "ran on different days",
+    Obstacle.OTHER_WORK: "did different work",
+    Obstacle.TOO_LITTLE: "not enough data",
+    Obstacle.UNPRICED: "cost unknown",
+}
+_WORSE = {Obstacle.WORSE: "worse", Obstacle.UNPROVEN: "may be worse"}
+
+
 @dataclass(frozen=True, slots=True)
 class ModelUse:
     """A model at one prompt or tool: its rates by name, and its cost per successful turn.
@@ -135,10 +148,10 @@ class ModelChoice:
 class ModelChoices:
     """The choices for all prompts or tools, the most used first.
 
-    `days` holds the first and the last compared day, or None if the logs have no days. `recent` holds the days
-    of the savings. `total` is the sum of all
-    savings with its 95 % interval; it is None for tools, because a turn counts for every tool that it called.
-    `unused` counts prompts or tools without a call in the recent days, and `left_out` those beyond the
+    `days` holds the first and the last compared day, or None if the logs have no days. `recent` holds the
+    days of the savings. `total` is the sum of all savings with its 95 % interval; it is None for tools,
+    because a turn counts for every tool that it called. `unused` counts prompts or tools without a call in
+    the recent days, and `left_out` those beyond the
     maximum number of rows. `has_unnamed` means that some calls have no prompt in the log. `hosts` holds the
     hosts of each model, the most used host first. `leaves_prices_out` means that built-in prices are not
     used.
@@ -170,7 +183,7 @@ class ModelChoices:
 
 
 def describe_choices(choices: ModelChoices) -> str:
-    """Return the sentence that counts the suggestions, or that says what is missing, and the compared days."""
+    """Return a sentence that counts the suggestions or says what is missing, and the compared days."""
     if not choices.rows:
         first = _describe_nothing(choices)
     else:
@@ -257,10 +270,11 @@ def describe_choice(choice: ModelChoice, label: Label, smallest: float) -> str:
     """Return the suggestion for one prompt or tool with its reason. The sentence contains log content."""
     current = label("model", choice.current.model)
     if choice.suggestion:
-        return _describe_switch(choice.suggestion, current, label, smallest)
+        return f"{_describe_switch(choice.suggestion, current, label, smallest)}{_list_others(choice, label)}"
     blocked = choice.blocked
     if blocked is not None:
-        return f"Keep {current}: {_describe_obstacle(blocked, label, smallest)}"
+        reason = _describe_obstacle(blocked, label, smallest)
+        return f"Keep {current}: {reason}{_list_others(choice, label)}"
     reasons = {
         Obstacle.ONLY_MODEL: "no other named model was used here.",
         Obstacle.NOT_CHEAPER: "no other model with enough data is cheaper per successful turn.",
@@ -268,6 +282,32 @@ def describe_choice(choice: ModelChoice, label: Label, smallest: float) -> str:
         Obstacle.TOO_LITTLE: f"it has too little data. {_describe_missing(find_missing(choice.current))}",
     }
     return f"Keep {current}: {reasons[choice.obstacle or Obstacle.NOT_CHEAPER]}"
+
+
+def _list_others(choice: ModelChoice, label: Label) -> str:
+    """Return a sentence on the other models that are cheaper or have no known cost, each with a reason."""
+    others = [
+        candidate
+        for candidate in choice.candidates
+        if candidate is not choice.suggestion
+        and candidate is not choice.blocked
+        and candidate.obstacle is not Obstacle.NOT_CHEAPER
+    ]
+    words = [f"{label('model', each.use.model)} ({_explain_shortly(each)})" for each in others]
+    return f" Other models that were considered: {wording.list_words(words)}." if words else ""
+
+
+def _explain_shortly(candidate: Candidate) -> str:
+    if candidate.obstacle is None:
+        return "proven, but not the cheapest"
+    if candidate.obstacle in _WORSE:
+        return f"{_WORSE[candidate.obstacle]}: {_describe_check(_find_worst(candidate))}"
+    return _SHORT[candidate.obstacle]
+
+
+def _find_worst(candidate: Candidate) -> RateCheck:
+    checks = [check for check in candidate.checks if check.difference is not None]
+    return max(checks, key=lambda check: (check.is_worse, check.worst))
 
 
 def _describe_switch(candidate: Candidate, current: str, label: Label, smallest: float) -> str:
@@ -324,7 +364,6 @@ def _write_ratio(ratio: MixedRatio) -> str:
 def _describe_obstacle(candidate: Candidate, label: Label, smallest: float) -> str:
     """Return why a candidate is not suggested, as the end of a sentence."""
     model = label("model", candidate.use.model)
-    checks = [check for check in candidate.checks if check.difference is not None]
     if candidate.obstacle is Obstacle.TOO_LITTLE:
         reason = f" ({candidate.reason})" if candidate.reason else ""
         return f"{model} has too little data{reason}. {_describe_missing(candidate.missing)}".rstrip()
@@ -348,8 +387,7 @@ def _describe_obstacle(candidate: Candidate, label: Label, smallest: float) -> s
         return (
             f"{model} has an open alert. {describe_open_alert(candidate.alert, candidate.alert.found, label)}"
         )
-    worst = max(checks, key=lambda check: (check.is_worse, check.worst))
-    ends = _describe_check(worst)
+    ends = _describe_check(_find_worst(candidate))
     percent = f"{100 * candidate.level:.3g}% interval"
     if candidate.obstacle is Obstacle.WORSE:
         return f"{model} is cheaper but worse: {ends} ({percent})."
