@@ -18,6 +18,7 @@ from callgauge.analysis.metrics.published_store import read_store
 from callgauge.analysis.verdicts.model_choices import (
     ModelChoices,
     Obstacle,
+    describe_blocked,
     describe_choice,
     describe_choices,
     describe_unlisted,
@@ -54,9 +55,35 @@ def test_the_cheapest_model_that_is_not_worse_is_suggested() -> None:
     assert choice.suggestion.ratio.estimate == pytest.approx(0.5, rel=0.01)
     written = describe_choice(choice, label, 0.02)
     assert written.startswith(
-        "Use wren instead of owl: it is not worse by 2 points or more (parse errors 0 points,"
+        "Use wren instead of owl: wren is not worse by 2 points or more (parse errors 0 points,"
     )
-    assert "its cost per successful turn is 0.50 times" in written
+    assert " and costs 50% less per successful turn (" in written
+    assert "times" not in written
+
+
+def test_a_better_model_is_called_better() -> None:
+    models = {"owl": Made(errors=200, price=2.0), "jay": Made(price=1.5)}
+    written = sentence(models)
+    assert written.startswith("Use jay instead of owl: jay is better (parse errors −10.0 points, ")
+    assert "is not worse by 2 points or more (turn success 0 points, " in written
+    assert written.endswith(" The intervals are 95% intervals.")
+
+
+def test_the_cell_names_the_rate_that_may_be_worse() -> None:
+    for other, words in (
+        (Made(succeeded=700), "worse in turn success"),
+        (Made(errors=200), "worse in parse errors"),
+        (Made(calls=100, turns=60, succeeded=60), "may be worse in turn success"),
+    ):
+        blocked = judge_choice("prompt", "p", make_evidence({"owl": OWL, "jay": other}), "owl").blocked
+        assert blocked is not None
+        assert describe_blocked(blocked) == words
+
+
+def test_an_unproven_cost_and_a_correction_have_words() -> None:
+    assert "jay is not proven cheaper: jay costs " in sentence({"owl": OWL, "jay": Made(price=1.9999)})
+    four = {f"m{n}": Made() for n in range(4)}
+    assert sentence({"owl": OWL, **four}).count("97.5% intervals: 95% corrected for 4 candidates.") == 1
 
 
 def test_every_cheaper_model_is_named_with_its_reason() -> None:

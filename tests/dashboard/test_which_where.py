@@ -38,7 +38,7 @@ def test_the_tab_has_the_sentence_the_rows_and_the_files_as_the_api_has(made: Pa
     first, second = sheet_of(app, TABLE)
     assert (first["Current model"]["text"], first["Suggestion"]["text"]) == ("owl", "jay")
     assert first["Suggestion"]["title"].startswith(
-        "Use jay instead of owl: it is not worse by 2 points or more"
+        "Use jay instead of owl: jay is not worse by 2 points or more"
     )
     assert first["Parse errors"]["text"] == "0% → 0%"
     assert first["Parse errors"]["sub"].startswith("0 / 600 · 0–")

@@ -365,8 +365,7 @@ def judge_choice(
     candidates = [_screen(other, use, evidence) for other in others]
     # A model that only looks more expensive also counts: otherwise, chance would choose the confidence.
     rivals = sum(each.obstacle is None or _may_be_cheaper(each) for each in candidates)
-    level = 1 - min(1 - LEVEL, 2 * _FALSE / max(1, rivals))
-    judged = [each if each.obstacle else _test(each, use, evidence, level, smallest) for each in candidates]
+    judged = [each if each.obstacle else _test(each, use, evidence, rivals, smallest) for each in candidates]
     proven = [each for each in judged if each.obstacle is None]
     if proven:
         cheapest = min(proven, key=lambda each: (each.ratio.estimate if each.ratio else 1.0, each.use.model))
@@ -410,16 +409,18 @@ def _screen(other: ModelUse, current: ModelUse, evidence: ModelEvidence) -> Cand
 
 
 def _test(
-    candidate: Candidate, current: ModelUse, evidence: ModelEvidence, level: float, smallest: float
+    candidate: Candidate, current: ModelUse, evidence: ModelEvidence, rivals: int, smallest: float
 ) -> Candidate:
     """Return the candidate with its evidence, and an obstacle if it is not proven cheaper and not worse."""
     model = candidate.use.model
+    level = 1 - min(1 - LEVEL, 2 * _FALSE / rivals)
     checks = [check_rate(evidence, RATES[name], model, current.model, level) for name in PROVEN]
     tested = replace(
         candidate,
         checks=checks,
         ratio=evidence.compare_costs(model, current.model, level),
         level=level,
+        rivals=rivals,
         has_same_prices=evidence.has_same_prices(model, current.model),
         alert=evidence.alerts.get(model),
     )

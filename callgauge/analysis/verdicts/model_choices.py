@@ -17,6 +17,7 @@ from callgauge.analysis.measures.slices import MEASURED_ENOUGH, Slice
 from callgauge.analysis.verdicts.alerts import describe_open_alert
 from callgauge.analysis.verdicts.sentences import DAYS_RULE, RULE, format_points, format_size
 from callgauge.stats import ENOUGH, ENOUGH_SESSIONS, Difference, Interval, MixedRatio
+from callgauge.stats.intervals import LEVEL
 from callgauge.stats.standardisation import REPRESENTATIVE
 
 Label = Callable[[str, str], str]
@@ -96,6 +97,13 @@ class RateCheck:
             return False
         return self.difference.high < 0 if self.rate.is_good else self.difference.low > 0
 
+    @property
+    def is_better(self) -> bool:
+        """True when the whole interval says that the candidate is better."""
+        if self.difference is None:
+            return False
+        return self.difference.low > 0 if self.rate.is_good else self.difference.high < 0
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -103,15 +111,17 @@ class Candidate:
 
     `obstacle` is None if the model is proven to be cheaper and not worse. `ratio` is its cost per successful
     turn divided by the cost of the current model, at the same mix. `level` is the confidence of the intervals
-    that decide. `has_same_prices` means that both models have the same list price. `missing` holds the
-    numbers of observations and sessions that are missing, by rate name.
+    that decide. It is corrected for `rivals`, the number of models that may be cheaper. `has_same_prices`
+    means that both models have the same list price. `missing` holds the numbers of observations and sessions
+    that are missing, by rate name.
     """
 
     use: ModelUse
     obstacle: Obstacle | None
     checks: Sequence[RateCheck] = ()
     ratio: MixedRatio | None = None
-    level: float = 0.95
+    level: float = LEVEL
+    rivals: int = 1
     has_same_prices: bool = False
     missing: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     alert: Alert | None = None
@@ -297,12 +307,19 @@ def _list_others(choice: ModelChoice, label: Label) -> str:
     return f" Other models that were considered: {wording.list_words(words)}." if words else ""
 
 
+def describe_blocked(candidate: Candidate) -> str:
+    """Return in a few words why a candidate is not suggested, such as "may be worse in turn success"."""
+    if candidate.obstacle in _WORSE:
+        return f"{_WORSE[candidate.obstacle]} in {_find_worst(candidate).rate.phrase}"
+    return _SHORT[candidate.obstacle] if candidate.obstacle else ""
+
+
 def _explain_shortly(candidate: Candidate) -> str:
     if candidate.obstacle is None:
         return "proven, but not the cheapest"
     if candidate.obstacle in _WORSE:
         return f"{_WORSE[candidate.obstacle]}: {_describe_check(_find_worst(candidate))}"
-    return _SHORT[candidate.obstacle]
+    return describe_blocked(candidate)
 
 
 def _find_worst(candidate: Candidate) -> RateCheck:
@@ -311,17 +328,27 @@ def _find_worst(candidate: Candidate) -> RateCheck:
 
 
 def _describe_switch(candidate: Candidate, current: str, label: Label, smallest: float) -> str:
-    model, percent = label("model", candidate.use.model), f"{100 * candidate.level:.3g}%"
-    checks = wording.list_words([_describe_check(check) for check in candidate.checks])
-    size = format_size(smallest)
-    sentence = (
-        f"Use {model} instead of {current}: it is not worse by {size} or more ({checks}; {percent} intervals)"
+    model, size = label("model", candidate.use.model), format_size(smallest)
+    better, other = (
+        [_describe_check(check) for check in candidate.checks if check.is_better is is_better]
+        for is_better in (True, False)
     )
-    if candidate.ratio is None:
-        return f"{sentence}."
-    cost = f"its cost per successful turn is {_write_ratio(candidate.ratio)} the cost of {current}"
+    parts = [f"is better ({'; '.join(better)})"] if better else []
+    parts += [f"is not worse by {size} or more ({'; '.join(other)})"] if other else []
+    parts += [f"costs {_describe_cost(candidate.ratio)}"] if candidate.ratio else []
     same = " Both models have the same list price, so the difference comes from the numbers of tokens."
-    return f"{sentence}, and {cost}.{same if candidate.has_same_prices else ''}"
+    return (
+        f"Use {model} instead of {current}: {model} {wording.list_words(parts)}."
+        f"{same if candidate.has_same_prices else ''} {_describe_level(candidate)}"
+    )
+
+
+def _describe_level(candidate: Candidate) -> str:
+    """Return a sentence on the confidence of the intervals that decided."""
+    percent = f"{100 * candidate.level:.3g}%"
+    if candidate.level <= LEVEL:
+        return f"The intervals are {percent} intervals."
+    return f"The intervals are {percent} intervals: 95% corrected for {candidate.rivals} candidates."
 
 
 def _describe_check(check: RateCheck) -> str:
@@ -357,8 +384,18 @@ def _describe_use(use: ModelUse, label: Label, currency: str) -> str:
     return f"{label('model', use.model)}: {', '.join(rates)}, {cost}"
 
 
-def _write_ratio(ratio: MixedRatio) -> str:
-    return f"{ratio.estimate:.2f} times ({ratio.interval.low:.2f} to {ratio.interval.high:.2f})"
+def _describe_cost(ratio: MixedRatio) -> str:
+    """Describe a ratio of costs, such as 58% less per successful turn (51% to 65% less)."""
+    most, least = (_write_change(end) for end in (ratio.interval.low, ratio.interval.high))
+    ends = f"{least.removesuffix(' less')} to {most}" if ratio.interval.high < 1 else f"{most} to {least}"
+    return f"{_write_change(ratio.estimate)} per successful turn ({ends})"
+
+
+def _write_change(ratio: float) -> str:
+    """Write a ratio as a change, such as 58% less for 0.42. A doubled cost is 100% more."""
+    change = abs(1 - ratio)
+    percent = wording.percent(change, 2) if change < 1 else f"{100 * change:,.0f}%"
+    return f"{percent} {'more' if ratio > 1 else 'less'}"
 
 
 def _describe_obstacle(candidate: Candidate, label: Label, smallest: float) -> str:
@@ -379,19 +416,17 @@ def _describe_obstacle(candidate: Candidate, label: Label, smallest: float) -> s
     if candidate.obstacle is Obstacle.COST_UNPROVEN and candidate.ratio is None:
         return f"{model} has too few sessions for an interval of its cost."
     if candidate.obstacle is Obstacle.COST_UNPROVEN and candidate.ratio is not None:
-        cost = (
-            f"its cost per successful turn is {_write_ratio(candidate.ratio)} the cost of the current model"
-        )
-        return f"{model} is not proven cheaper: {cost}."
+        cost = f"{model} costs {_describe_cost(candidate.ratio)}"
+        return f"{model} is not proven cheaper: {cost}. {_describe_level(candidate)}"
     if candidate.obstacle is Obstacle.ALERT and candidate.alert is not None:
         return (
             f"{model} has an open alert. {describe_open_alert(candidate.alert, candidate.alert.found, label)}"
         )
     ends = _describe_check(_find_worst(candidate))
-    percent = f"{100 * candidate.level:.3g}% interval"
+    level = _describe_level(candidate)
     if candidate.obstacle is Obstacle.WORSE:
-        return f"{model} is cheaper but worse: {ends} ({percent})."
-    return f"{model} is cheaper but may be worse by {format_size(smallest)} or more: {ends} ({percent})."
+        return f"{model} is cheaper but worse: {ends}. {level}"
+    return f"{model} is cheaper but may be worse by {format_size(smallest)} or more: {ends}. {level}"
 
 
 def find_missing(use: ModelUse) -> dict[str, tuple[int, int]]:

@@ -15,6 +15,7 @@ from callgauge.analysis.verdicts.model_choices import (
     ModelChoice,
     ModelChoices,
     ModelUse,
+    describe_blocked,
     describe_choice,
     describe_choices,
     describe_unlisted,
@@ -112,10 +113,14 @@ def _suggestion_cell(row: ModelChoice, choices: ModelChoices) -> Cell:
     values = {"": row.model, "verdict": "switch" if row.suggestion else "keep", "reason": sentence}
     if row.suggestion:
         model = filters.short_label("model", row.suggestion.use.model)
-        return Cell(model, sub="cheaper and not worse", tone="good", title=sentence, values=values)
-    blocked = f"not {filters.short_label('model', row.blocked.use.model)}\n" if row.blocked else ""
+        is_better = all(check.is_better for check in row.suggestion.checks)
+        words = "cheaper and better" if is_better else "cheaper and not worse"
+        return Cell(model, sub=words, tone="good", title=sentence, values=values)
     reason = row.obstacle.value if row.obstacle else ""
-    return Cell("keep", sub=f"{blocked}{reason}", pale=True, title=sentence, values=values)
+    if row.blocked:
+        model = filters.short_label("model", row.blocked.use.model)
+        reason = f"{model}:\n{describe_blocked(row.blocked)}"
+    return Cell("keep", sub=reason, pale=True, title=sentence, values=values)
 
 
 def _rate_cell(name: str, uses: Sequence[ModelUse]) -> Cell:
