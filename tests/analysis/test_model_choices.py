@@ -319,11 +319,20 @@ def test_routing_files_have_the_chosen_models_and_their_hosts() -> None:
     kept = route({"owl": OWL}, owl=["east-1"])
     written = write_litellm(kept, label)
     assert yaml.safe_load(written)["model_list"][0]["litellm_params"] == {"model": "owl"}
-    assert "add the provider's prefix. The logs name east-1." in written
+    assert "Add the prefix of the provider: the logs name east-1." in written
     assert json.loads(write_openrouter(kept, label))["p"] == {
         "model": "owl",
         "provider": {"order": ["east-1"]},
     }
+
+
+def test_a_comment_at_the_top_explains_missing_prefixes_once() -> None:
+    rows = [row for name in "pq" for row in route({"owl": OWL}, name).rows]
+    written = write_litellm(ModelChoices("prompt", "USD", 0.02, rows), label)
+    assert written.splitlines()[1].startswith("# LiteLLM skips a model without a provider's prefix.")
+    assert written.count("for example openai/owl") == 1
+    assert written.count("  # Add the prefix of the provider: the logs name no host.") == 2
+    assert "LiteLLM skips" not in write_litellm(route({"owl": OWL}, owl=["openai"]), label)
 
 
 @pytest.mark.parametrize(

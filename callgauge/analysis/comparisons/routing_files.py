@@ -50,6 +50,7 @@ def write_litellm(choices: ModelChoices, label: Label) -> str:
     """
     lines: list[str] = []
     entries = 0
+    unknown = ""
     for alias, choice in _name_rows(choices, label):
         model, is_known = _write_litellm_model(choice.model, choices.hosts.get(choice.model, ()))
         if "*" in alias + model or model.startswith(_SECRETS):
@@ -59,13 +60,18 @@ def write_litellm(choices: ModelChoices, label: Label) -> str:
         written = yaml.safe_dump([entry], allow_unicode=False, sort_keys=False, width=10_000)
         lines.append(_comment(describe_choice(choice, label, choices.smallest), "  "))
         if not is_known:
+            unknown = unknown or model
             hosts = wording.list_words(choices.hosts.get(choice.model, ())) or "no host"
-            advice = "LiteLLM skips a model of an unknown provider: add the provider's prefix."
-            lines.append(_comment(f"{advice} The logs name {hosts}.", "  "))
+            lines.append(_comment(f"Add the prefix of the provider: the logs name {hosts}.", "  "))
         lines += [f"  {line}" for line in written.splitlines()]
         entries += 1
-    head = [_comment(describe_choices(choices)), "model_list:" if entries else "model_list: []"]
-    return "\n".join([*head, *lines]) + "\n"
+    head = [_comment(describe_choices(choices))]
+    if unknown:
+        advice = (
+            "LiteLLM skips a model without a provider's prefix. Add the prefix where a comment asks for it"
+        )
+        head.append(_comment(f"{advice}, for example openai/{unknown} for an OpenAI-compatible API."))
+    return "\n".join([*head, "model_list:" if entries else "model_list: []", *lines]) + "\n"
 
 
 def write_openrouter(choices: ModelChoices, label: Label) -> str:
