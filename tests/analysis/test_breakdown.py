@@ -70,7 +70,7 @@ def test_a_model_that_got_worse_is_named_where_the_whole_is_not_decided() -> Non
         "Worse for heron: 50.0% against 2.0% (+48 points, 200 sessions)."
     )
     assert advice(breakdown) == (
-        "keep @12 for heron (2.0% instead of 50.0% parse errors). Overall: no clear difference."
+        "keep @12 for heron (parse errors 2.0% with @12, 50.0% with @13). Overall: no clear difference."
     )
     label = "The difference depends on the model: heron differs from the others (p < 0.001, corrected)."
     assert describe_dimension(breakdown, "model", lambda _, value: value) == label
@@ -103,8 +103,9 @@ def test_a_model_for_which_it_is_the_other_way_round_is_named() -> None:
         "But worse for owl: 40.0% against 10.0% (+30 points, 400 sessions)."
     )
     assert advice(breakdown) == (
-        "take @13 for heron (5.0% instead of 50.0% parse errors); "
-        "keep @12 for owl (10.0% instead of 40.0% parse errors). Overall @13 is better: 16.7% against 36.7%."
+        "take @13 for heron (parse errors 5.0% with @13, 50.0% with @12); "
+        "keep @12 for owl (parse errors 10.0% with @12, 40.0% with @13). "
+        "Overall @13 is better: 16.7% against 36.7%."
     )
 
 

@@ -18,6 +18,7 @@ from callgauge.analysis.metrics.published_store import read_store
 from callgauge.analysis.verdicts.model_choices import (
     ModelChoices,
     Obstacle,
+    describe_blocked,
     describe_choice,
     describe_choices,
     describe_unlisted,
@@ -54,9 +55,48 @@ def test_the_cheapest_model_that_is_not_worse_is_suggested() -> None:
     assert choice.suggestion.ratio.estimate == pytest.approx(0.5, rel=0.01)
     written = describe_choice(choice, label, 0.02)
     assert written.startswith(
-        "Use wren instead of owl: it is not worse by 2 points or more (parse errors 0 points,"
+        "Use wren instead of owl: wren is not worse by 2 points or more (parse errors 0 points,"
     )
-    assert "its cost per successful turn is 0.50 times" in written
+    assert " and costs 50% less per successful turn (" in written
+    assert "times" not in written
+
+
+def test_a_better_model_is_called_better() -> None:
+    models = {"owl": Made(errors=200, price=2.0), "jay": Made(price=1.5)}
+    written = sentence(models)
+    assert written.startswith("Use jay instead of owl: jay is better (parse errors −10.0 points, ")
+    assert "is not worse by 2 points or more (turn success 0 points, " in written
+    assert written.endswith(" The intervals are 95% intervals.")
+
+
+def test_the_cell_names_the_rate_that_may_be_worse() -> None:
+    for other, words in (
+        (Made(succeeded=700), "worse in turn success"),
+        (Made(errors=200), "worse in parse errors"),
+        (Made(calls=100, turns=60, succeeded=60), "may be worse in turn success"),
+    ):
+        blocked = judge_choice("prompt", "p", make_evidence({"owl": OWL, "jay": other}), "owl").blocked
+        assert blocked is not None
+        assert describe_blocked(blocked) == words
+
+
+def test_an_unproven_cost_and_a_correction_have_words() -> None:
+    assert "jay is not proven cheaper: jay costs " in sentence({"owl": OWL, "jay": Made(price=1.9999)})
+    four = {f"m{n}": Made() for n in range(4)}
+    assert sentence({"owl": OWL, **four}).count("97.5% intervals: 95% corrected for 4 candidates.") == 1
+
+
+def test_every_cheaper_model_is_named_with_its_reason() -> None:
+    few = Made(calls=12, turns=6, succeeded=6, sessions=6, price=0.5)
+    models = {"jay": Made(price=1.0), "wren": Made(errors=200), "kite": few, "rook": Made(price=1.5)}
+    others = "wren (worse: parse errors +10.0 points, "
+    assert f" Other models that were considered: {others}" in sentence({"owl": OWL, **models})
+    assert "), kite (not enough data) and rook (proven, but not the cheapest)." in sentence(
+        {"owl": OWL, **models}
+    )
+    kept = sentence({"owl": OWL, "wren": models["wren"], "kite": few, "finch": Made(price=9.0)})
+    assert kept.startswith("Keep owl: wren is cheaper but worse")
+    assert kept.endswith(" Other models that were considered: kite (not enough data).")
 
 
 @pytest.mark.parametrize(
@@ -193,7 +233,7 @@ def test_a_planted_equal_model_is_found_and_its_saving(choices: ModelChoices) ->
     assert choices.total[0] == pytest.approx(450)
     assert describe_choices(choices) == (
         "For 1 of 2 prompts, a cheaper model is not worse; it would have saved $450 (95% interval 450 to "
-        "450) in the last 30 days."
+        "450) in the last 30 days. The models are compared on the calls of 2026-11-20."
     )
 
 
@@ -279,11 +319,20 @@ def test_routing_files_have_the_chosen_models_and_their_hosts() -> None:
     kept = route({"owl": OWL}, owl=["east-1"])
     written = write_litellm(kept, label)
     assert yaml.safe_load(written)["model_list"][0]["litellm_params"] == {"model": "owl"}
-    assert "add the provider's prefix. The logs name east-1." in written
+    assert "Add the prefix of the provider: the logs name east-1." in written
     assert json.loads(write_openrouter(kept, label))["p"] == {
         "model": "owl",
         "provider": {"order": ["east-1"]},
     }
+
+
+def test_a_comment_at_the_top_explains_missing_prefixes_once() -> None:
+    rows = [row for name in "pq" for row in route({"owl": OWL}, name).rows]
+    written = write_litellm(ModelChoices("prompt", "USD", 0.02, rows), label)
+    assert written.splitlines()[1].startswith("# LiteLLM skips a model without a provider's prefix.")
+    assert written.count("for example openai/owl") == 1
+    assert written.count("  # Add the prefix of the provider: the logs name no host.") == 2
+    assert "LiteLLM skips" not in write_litellm(route({"owl": OWL}, owl=["openai"]), label)
 
 
 @pytest.mark.parametrize(

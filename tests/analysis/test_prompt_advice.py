@@ -36,15 +36,17 @@ def test_where_the_change_helps_one_model_and_harms_another_the_advice_is_for_ea
     assert split is not None
     assert [[each.name for each in side] for side in (split.better, split.worse)] == [["marble"], ["slate"]]
     assert advice(breakdown) == (
-        "take @5 for marble (4.0% instead of 12.0% parse errors); "
-        "keep @4 for slate (2.0% instead of 22.0% parse errors). "
+        "take @5 for marble (parse errors 4.0% with @5, 12.0% with @4); "
+        "keep @4 for slate (parse errors 2.0% with @4, 22.0% with @5). "
         "With the traffic of the last 7 days that saves about 56 failed calls a week "
         "against @4 for all models; @5 for all models costs about 3."
     )
 
 
 def test_without_recent_traffic_the_advice_gives_no_effect() -> None:
-    assert advice(broken_down(SPLIT)).endswith("keep @4 for slate (2.0% instead of 22.0% parse errors).")
+    assert advice(broken_down(SPLIT)).endswith(
+        "keep @4 for slate (parse errors 2.0% with @4, 22.0% with @5)."
+    )
 
 
 def test_a_good_rate_gains_successes() -> None:

@@ -37,14 +37,15 @@ def test_the_text_has_the_sentence_the_evidence_and_the_saving(store: Path) -> N
     assert result.exit_code == 0, result.output
     first, _, name, suggestion, current, other, saved = result.stdout.splitlines()
     assert first.startswith(
-        "For the only prompt, a cheaper model is not worse; it would have saved $300 (95%"
+        "For the only prompt, a cheaper model is not worse; it would have saved $300 (95% "
     )
+    assert first.endswith(" The models are compared on the calls of 2026-10-24 to 2026-11-20.")
     assert name == "p1"
     assert suggestion.startswith("  Use jay instead of owl")
     assert current.startswith("  owl")
     assert "parse errors 0% (0 / 600; 0–" in current
     assert other.startswith("  jay: parse errors 0% (0 / 520; ")
-    assert saved.startswith("  Saved in the last 30 days: $300 (95% interval ")
+    assert saved.startswith("  Saved in the last 28 days: $300 (95% interval ")
     assert "\x1b" not in result.stdout
 
 
@@ -53,12 +54,14 @@ def test_each_format_says_the_same(store: Path, tmp_path: Path) -> None:
     answer = json.loads(which(store, "--format", "json").stdout)
     (row,) = answer["rows"]
     assert (row["verdict"], row["model"], row["current"]["model"]) == ("switch", "jay", "owl\x1b[31m")
+    assert answer["days"] == {"from": "2026-10-24", "to": "2026-11-20"}
     assert (row["current"]["parse_error"]["n"], row["suggestion"]["parse_error"]["n"]) == (600, 520)
     assert answer["saved"]["estimate"] == pytest.approx(300)
     file = tmp_path / "routes.yaml"
     assert which(store, "--format", "litellm", "-o", str(file)).exit_code == 0
     assert yaml.safe_load(file.read_text("utf-8"))["model_list"][0]["litellm_params"] == {"model": "jay"}
     routes = json.loads(which(store, "--format", "openrouter").stdout)
+    assert routes["_compared_days"] == "2026-10-24 to 2026-11-20"
     assert routes["p1"]["models"] == ["jay", "owl\x1b[31m"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from io import BytesIO
 from pathlib import Path
@@ -35,10 +36,13 @@ def made(store: Path) -> Path:
 
 def test_the_tab_has_the_sentence_the_rows_and_the_files_as_the_api_has(made: Path) -> None:
     app = opened(PAGE, tab="where")
+    # The page scrolls to this link, because the table is below the fold.
+    links = [json.loads(block.proto.json) for block in app.get("bidi_component") if block.proto.json]
+    assert [link["label"] for link in links if link.get("appears")] == ["All prompts"]
     first, second = sheet_of(app, TABLE)
     assert (first["Current model"]["text"], first["Suggestion"]["text"]) == ("owl", "jay")
     assert first["Suggestion"]["title"].startswith(
-        "Use jay instead of owl: it is not worse by 2 points or more"
+        "Use jay instead of owl: jay is not worse by 2 points or more"
     )
     assert first["Parse errors"]["text"] == "0% → 0%"
     assert first["Parse errors"]["sub"].startswith("0 / 600 · 0–")

@@ -51,6 +51,7 @@ from callgauge.stats import (
 from callgauge.stats.day_spread import measure_excesses
 from callgauge.stats.intervals import LEVEL, Floats, Interval
 from callgauge.stats.standardisation import REPRESENTATIVE
+from ingest.time_ranges import Days
 
 DIMENSIONS = ("prompt", "tool")
 """The dimensions for whose values models are chosen."""
@@ -154,7 +155,8 @@ def choose_models(
     slices = make_slices(ask("slices", rates=names, by=by, also="model", **chosen))
     matches = match_models(ask, prices)
     empty = ModelChoices(by, prices.currency, smallest, (), leaves_prices_out=prices.leaves_ours_out)
-    newest, used = _count_use(slices)
+    observed, used = _count_use(slices)
+    newest = observed[1] if observed else None
     has_unnamed = any(not slice_.is_named or slice_.also == "unknown" for slice_ in slices)
     recent = (newest - timedelta(_RECENT_DAYS - 1), newest) if newest else None
     if recent and chosen.get("from_day"):
@@ -173,6 +175,7 @@ def choose_models(
     return replace(
         empty,
         rows=choices,
+        days=_find_days(chosen, observed),
         recent=recent,
         total=_sum_up(choices, evidence) if by == "prompt" else None,
         unused=len(used) - len(rows),
@@ -195,12 +198,20 @@ class _Use:
         return self.newest, self.calls
 
 
-def _count_use(slices: Sequence[Slice]) -> tuple[date | None, dict[str, dict[str, _Use]]]:
-    """Return the newest day, and the calls of each named model by prompt or tool."""
+def _find_days(chosen: Mapping[str, Any], observed: Days | None) -> Days | None:
+    """Return the days of the filter. Without a filter, return the first and the last day with calls."""
+    first, last = chosen.get("from_day"), chosen.get("to_day")
+    return (first, last) if first and last else observed
+
+
+def _count_use(slices: Sequence[Slice]) -> tuple[Days | None, dict[str, dict[str, _Use]]]:
+    """Return the first and the newest day, and the calls of each named model by prompt or tool."""
     counted = [slice_ for slice_ in slices if slice_.rate.name == _CALLS]
     named = [slice_ for slice_ in counted if slice_.is_named and slice_.also != "unknown"]
     days = [slice_.share.by_day for slice_ in named]
-    newest = max((int(each.days.max()) for each in days if each and len(each.days)), default=None)
+    dated = [each.days for each in days if each and len(each.days)]
+    newest = max((int(each.max()) for each in dated), default=None)
+    oldest = min((int(each.min()) for each in dated), default=None)
     used: dict[str, dict[str, _Use]] = defaultdict(lambda: defaultdict(_Use))
     for slice_, by_day in zip(named, days, strict=True):
         use = used[slice_.name][slice_.also]
@@ -211,7 +222,9 @@ def _count_use(slices: Sequence[Slice]) -> tuple[date | None, dict[str, dict[str
         ages = newest - by_day.days
         use.newest += int(by_day.n[ages < _CURRENT_DAYS].sum())
         use.recent += int(by_day.n[ages < _RECENT_DAYS].sum())
-    return None if newest is None else _read_day(newest), used
+    if newest is None or oldest is None:
+        return None, used
+    return (_read_day(oldest), _read_day(newest)), used
 
 
 def _read_day(number: int) -> date:
@@ -352,8 +365,7 @@ def judge_choice(
     candidates = [_screen(other, use, evidence) for other in others]
     # A model that only looks more expensive also counts: otherwise, chance would choose the confidence.
     rivals = sum(each.obstacle is None or _may_be_cheaper(each) for each in candidates)
-    level = 1 - min(1 - LEVEL, 2 * _FALSE / max(1, rivals))
-    judged = [each if each.obstacle else _test(each, use, evidence, level, smallest) for each in candidates]
+    judged = [each if each.obstacle else _test(each, use, evidence, rivals, smallest) for each in candidates]
     proven = [each for each in judged if each.obstacle is None]
     if proven:
         cheapest = min(proven, key=lambda each: (each.ratio.estimate if each.ratio else 1.0, each.use.model))
@@ -397,16 +409,18 @@ def _screen(other: ModelUse, current: ModelUse, evidence: ModelEvidence) -> Cand
 
 
 def _test(
-    candidate: Candidate, current: ModelUse, evidence: ModelEvidence, level: float, smallest: float
+    candidate: Candidate, current: ModelUse, evidence: ModelEvidence, rivals: int, smallest: float
 ) -> Candidate:
     """Return the candidate with its evidence, and an obstacle if it is not proven cheaper and not worse."""
     model = candidate.use.model
+    level = 1 - min(1 - LEVEL, 2 * _FALSE / rivals)
     checks = [check_rate(evidence, RATES[name], model, current.model, level) for name in PROVEN]
     tested = replace(
         candidate,
         checks=checks,
         ratio=evidence.compare_costs(model, current.model, level),
         level=level,
+        rivals=rivals,
         has_same_prices=evidence.has_same_prices(model, current.model),
         alert=evidence.alerts.get(model),
     )

@@ -18,6 +18,7 @@ from callgauge.analysis.verdicts.model_choices import (
     ModelChoices,
     describe_choice,
     describe_choices,
+    write_days,
 )
 
 # Maps hosts, in lower-case letters and digits, to the prefixes of LiteLLM (docs.litellm.ai/docs/providers).
@@ -37,7 +38,7 @@ _PREFIXES = {
     "vertex": "vertex_ai", "googlevertex": "vertex_ai", "awsbedrock": "bedrock", "amazonbedrock": "bedrock",
     "azureopenai": "azure", "vllm": "hosted_vllm", "moonshotai": "moonshot",
 }  # fmt: skip
-_LONGEST_COMMENT = 400
+_LONGEST_COMMENT = 1_000
 _SECRETS = "os.environ/"  # LiteLLM replaces such a model by the value of an environment variable
 _ROUTERS = frozenset(("openrouter", "litellm", "litellm_proxy"))
 
@@ -49,6 +50,7 @@ def write_litellm(choices: ModelChoices, label: Label) -> str:
     """
     lines: list[str] = []
     entries = 0
+    unknown = ""
     for alias, choice in _name_rows(choices, label):
         model, is_known = _write_litellm_model(choice.model, choices.hosts.get(choice.model, ()))
         if "*" in alias + model or model.startswith(_SECRETS):
@@ -58,22 +60,27 @@ def write_litellm(choices: ModelChoices, label: Label) -> str:
         written = yaml.safe_dump([entry], allow_unicode=False, sort_keys=False, width=10_000)
         lines.append(_comment(describe_choice(choice, label, choices.smallest), "  "))
         if not is_known:
+            unknown = unknown or model
             hosts = wording.list_words(choices.hosts.get(choice.model, ())) or "no host"
-            advice = "LiteLLM skips a model of an unknown provider: add the provider's prefix."
-            lines.append(_comment(f"{advice} The logs name {hosts}.", "  "))
+            lines.append(_comment(f"Add the prefix of the provider: the logs name {hosts}.", "  "))
         lines += [f"  {line}" for line in written.splitlines()]
         entries += 1
-    head = [_comment(describe_choices(choices)), "model_list:" if entries else "model_list: []"]
-    return "\n".join([*head, *lines]) + "\n"
+    head = [_comment(describe_choices(choices))]
+    if unknown:
+        advice = (
+            "LiteLLM skips a model without a provider's prefix. Add the prefix where a comment asks for it"
+        )
+        head.append(_comment(f"{advice}, for example openai/{unknown} for an OpenAI-compatible API."))
+    return "\n".join([*head, "model_list:" if entries else "model_list: []", *lines]) + "\n"
 
 
 def write_openrouter(choices: ModelChoices, label: Label) -> str:
     """Return the fields of OpenRouter requests as JSON, by the label of the prompt or tool.
 
     `models` names the current model as the fallback of a suggested model. `provider.order` holds the hosts
-    that served the model in the logs, the most used host first.
+    that served the model in the logs, the most used host first. The key `_compared_days` holds the days.
     """
-    routes = {}
+    routes: dict[str, object] = {"_compared_days": write_days(choices.days)} if choices.days else {}
     for alias, choice in _name_rows(choices, label):
         route: dict[str, object] = {"model": choice.model}
         if choice.suggestion:

@@ -112,7 +112,7 @@ def suggest_decision(breakdown: Breakdown, names: ArmNames, smallest: float) -> 
 def _advise_split(
     breakdown: Breakdown, split: Split, names: ArmNames, label: Label, smallest: float, *, with_effect: bool
 ) -> str:
-    take, keep = (_list_values(strata, label, smallest) for strata in (split.better, split.worse))
+    take, keep = (_list_values(strata, names, label, smallest) for strata in (split.better, split.worse))
     advice = f"take {names.of} for {take}; keep {names.against} for {keep}."
     standing = breakdown.whole.standing(smallest)
     if standing in _WORDS:
@@ -120,12 +120,12 @@ def _advise_split(
     return advice + (_describe_effect(breakdown, split, names) if with_effect else "")
 
 
-def _list_values(strata: Sequence[StratumComparison], label: Label, smallest: float) -> str:
-    """Return values with both rates, such as "owl (3.9% instead of 13.9% parse errors)"."""
+def _list_values(strata: Sequence[StratumComparison], names: ArmNames, label: Label, smallest: float) -> str:
+    """Return values with both rates, such as "owl (parse errors 3.9% with @5, 13.9% with @4)"."""
     if not strata:
         return ""
     listed = [
-        f"{label(each.dimension, each.name)} ({_describe_choice(each.held, smallest)})"
+        f"{label(each.dimension, each.name)} ({_describe_choice(each.held, names, smallest)})"
         for each in strata[:_NAMED]
         if each.held
     ]
@@ -133,12 +133,13 @@ def _list_values(strata: Sequence[StratumComparison], label: Label, smallest: fl
     return wording.list_words([*listed, f"{more} more"] if more > 0 else listed)
 
 
-def _describe_choice(comparison: SliceComparison, smallest: float) -> str:
-    first, second = _write_rates(comparison)
+def _describe_choice(comparison: SliceComparison, names: ArmNames, smallest: float) -> str:
+    rates = zip(_write_rates(comparison), (names.of, names.against), strict=True)
+    first, second = (f"{rate} with {name}" for rate, name in rates)
     if comparison.standing(smallest) is Standing.WORSE:
         first, second = second, first
     mixed = ", mix-adjusted" if comparison.is_at_same_mix else ""
-    return f"{first} instead of {second} {comparison.slice.rate.phrase}{mixed}"
+    return f"{comparison.slice.rate.phrase} {first}, {second}{mixed}"
 
 
 def _describe_effect(breakdown: Breakdown, split: Split, names: ArmNames) -> str:
@@ -190,7 +191,7 @@ def _advise_whole(breakdown: Breakdown, names: ArmNames, label: Label, smallest:
     standing, named = breakdown.whole.standing(smallest), breakdown.find_named(smallest)
     rates = _describe_rates(breakdown.whole)
     worse, better = (
-        _list_values([each for each in named if each.standing(smallest) is wanted], label, smallest)
+        _list_values([each for each in named if each.standing(smallest) is wanted], names, label, smallest)
         for wanted in (Standing.WORSE, Standing.BETTER)
     )
     if standing is Standing.WORSE and not better:

@@ -17,6 +17,7 @@ from callgauge.analysis.measures.slices import MEASURED_ENOUGH, Slice
 from callgauge.analysis.verdicts.alerts import describe_open_alert
 from callgauge.analysis.verdicts.sentences import DAYS_RULE, RULE, format_points, format_size
 from callgauge.stats import ENOUGH, ENOUGH_SESSIONS, Difference, Interval, MixedRatio
+from callgauge.stats.intervals import LEVEL
 from callgauge.stats.standardisation import REPRESENTATIVE
 
 Label = Callable[[str, str], str]
@@ -37,6 +38,19 @@ class Obstacle(Enum):
     MEASURED_APART = "the models were not measured in the same way"
     COST_UNPROVEN = "no model is proven cheaper"
     ALERT = "the cheaper model has an open alert"
+
+
+_SHORT = {
+    Obstacle.ALERT: "has an open alert",
+    Obstacle.COST_UNPROVEN: "not proven cheaper",
+    Obstacle.MEASURED_APART: "not measured in the same way",
+    Obstacle.NOT_CHEAPER: "not cheaper",
+    Obstacle.OTHER_DAYS: "ran on different days",
+    Obstacle.OTHER_WORK: "did different work",
+    Obstacle.TOO_LITTLE: "not enough data",
+    Obstacle.UNPRICED: "cost unknown",
+}
+_WORSE = {Obstacle.WORSE: "worse", Obstacle.UNPROVEN: "may be worse"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +97,13 @@ class RateCheck:
             return False
         return self.difference.high < 0 if self.rate.is_good else self.difference.low > 0
 
+    @property
+    def is_better(self) -> bool:
+        """True when the whole interval says that the candidate is better."""
+        if self.difference is None:
+            return False
+        return self.difference.low > 0 if self.rate.is_good else self.difference.high < 0
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -90,15 +111,17 @@ class Candidate:
 
     `obstacle` is None if the model is proven to be cheaper and not worse. `ratio` is its cost per successful
     turn divided by the cost of the current model, at the same mix. `level` is the confidence of the intervals
-    that decide. `has_same_prices` means that both models have the same list price. `missing` holds the
-    numbers of observations and sessions that are missing, by rate name.
+    that decide. It is corrected for `rivals`, the number of models that may be cheaper. `has_same_prices`
+    means that both models have the same list price. `missing` holds the numbers of observations and sessions
+    that are missing, by rate name.
     """
 
     use: ModelUse
     obstacle: Obstacle | None
     checks: Sequence[RateCheck] = ()
     ratio: MixedRatio | None = None
-    level: float = 0.95
+    level: float = LEVEL
+    rivals: int = 1
     has_same_prices: bool = False
     missing: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     alert: Alert | None = None
@@ -135,9 +158,10 @@ class ModelChoice:
 class ModelChoices:
     """The choices for all prompts or tools, the most used first.
 
-    `recent` holds the days of the savings, or None if the logs have no days. `total` is the sum of all
-    savings with its 95 % interval; it is None for tools, because a turn counts for every tool that it called.
-    `unused` counts prompts or tools without a call in the recent days, and `left_out` those beyond the
+    `days` holds the first and the last compared day, or None if the logs have no days. `recent` holds the
+    days of the savings. `total` is the sum of all savings with its 95 % interval; it is None for tools,
+    because a turn counts for every tool that it called. `unused` counts prompts or tools without a call in
+    the recent days, and `left_out` those beyond the
     maximum number of rows. `has_unnamed` means that some calls have no prompt in the log. `hosts` holds the
     hosts of each model, the most used host first. `leaves_prices_out` means that built-in prices are not
     used.
@@ -147,6 +171,7 @@ class ModelChoices:
     currency: str
     smallest: float
     rows: Sequence[ModelChoice]
+    days: tuple[date, date] | None = None
     recent: tuple[date, date] | None = None
     total: tuple[float, Interval] | None = None
     unused: int = 0
@@ -168,23 +193,34 @@ class ModelChoices:
 
 
 def describe_choices(choices: ModelChoices) -> str:
-    """Return the sentence that counts the suggestions, or that says what is missing."""
-    noun, rows = wording.dimension(choices.by), choices.rows
-    if not rows:
-        return f"{_describe_nothing(choices)}{_describe_currency(choices)}"
-    switches = choices.switches
-    if not switches:
-        return f"{_describe_keeping(choices)}{_describe_currency(choices)}"
-    number = len(switches)
+    """Return a sentence that counts the suggestions or says what is missing, and the compared days."""
+    if not choices.rows:
+        first = _describe_nothing(choices)
+    else:
+        first = _describe_switches(choices) if choices.switches else _describe_keeping(choices)
+    return f"{first}{_describe_currency(choices)}{_describe_days(choices)}"
+
+
+def write_days(days: tuple[date, date]) -> str:
+    """Write the first and the last day, such as 2026-11-01 to 2026-11-28."""
+    return f"{days[0]}" if days[0] == days[1] else f"{days[0]} to {days[1]}"
+
+
+def _describe_days(choices: ModelChoices) -> str:
+    return f" The models are compared on the calls of {write_days(choices.days)}." if choices.days else ""
+
+
+def _describe_switches(choices: ModelChoices) -> str:
+    noun, rows, number = wording.dimension(choices.by), choices.rows, len(choices.switches)
     which = f"{number:,} of {wording.plural(len(rows), noun)}" if len(rows) > 1 else f"the only {noun}"
     first = f"For {which}, a cheaper model is not worse"
     if choices.total is None:
         several = wording.plural_of(noun)
         turns = f" The savings of several {several} cannot be added: a turn may call more than one."
-        return f"{first}.{turns if number > 1 else ''}{_describe_currency(choices)}"
+        return f"{first}.{turns if number > 1 else ''}"
     saved = write_saving(choices.total, choices.currency, "95% interval ")
     who = "it" if number == 1 else "together they"
-    return f"{first}; {who} would have saved {saved} {choices.recent_words}.{_describe_currency(choices)}"
+    return f"{first}; {who} would have saved {saved} {choices.recent_words}."
 
 
 def describe_unlisted(choices: ModelChoices) -> str:
@@ -244,10 +280,11 @@ def describe_choice(choice: ModelChoice, label: Label, smallest: float) -> str:
     """Return the suggestion for one prompt or tool with its reason. The sentence contains log content."""
     current = label("model", choice.current.model)
     if choice.suggestion:
-        return _describe_switch(choice.suggestion, current, label, smallest)
+        return f"{_describe_switch(choice.suggestion, current, label, smallest)}{_list_others(choice, label)}"
     blocked = choice.blocked
     if blocked is not None:
-        return f"Keep {current}: {_describe_obstacle(blocked, label, smallest)}"
+        reason = _describe_obstacle(blocked, label, smallest)
+        return f"Keep {current}: {reason}{_list_others(choice, label)}"
     reasons = {
         Obstacle.ONLY_MODEL: "no other named model was used here.",
         Obstacle.NOT_CHEAPER: "no other model with enough data is cheaper per successful turn.",
@@ -257,18 +294,61 @@ def describe_choice(choice: ModelChoice, label: Label, smallest: float) -> str:
     return f"Keep {current}: {reasons[choice.obstacle or Obstacle.NOT_CHEAPER]}"
 
 
+def _list_others(choice: ModelChoice, label: Label) -> str:
+    """Return a sentence on the other models that are cheaper or have no known cost, each with a reason."""
+    others = [
+        candidate
+        for candidate in choice.candidates
+        if candidate is not choice.suggestion
+        and candidate is not choice.blocked
+        and candidate.obstacle is not Obstacle.NOT_CHEAPER
+    ]
+    words = [f"{label('model', each.use.model)} ({_explain_shortly(each)})" for each in others]
+    return f" Other models that were considered: {wording.list_words(words)}." if words else ""
+
+
+def describe_blocked(candidate: Candidate) -> str:
+    """Return in a few words why a candidate is not suggested, such as "may be worse in turn success"."""
+    if candidate.obstacle in _WORSE:
+        return f"{_WORSE[candidate.obstacle]} in {_find_worst(candidate).rate.phrase}"
+    return _SHORT[candidate.obstacle] if candidate.obstacle else ""
+
+
+def _explain_shortly(candidate: Candidate) -> str:
+    if candidate.obstacle is None:
+        return "proven, but not the cheapest"
+    if candidate.obstacle in _WORSE:
+        return f"{_WORSE[candidate.obstacle]}: {_describe_check(_find_worst(candidate))}"
+    return describe_blocked(candidate)
+
+
+def _find_worst(candidate: Candidate) -> RateCheck:
+    checks = [check for check in candidate.checks if check.difference is not None]
+    return max(checks, key=lambda check: (check.is_worse, check.worst))
+
+
 def _describe_switch(candidate: Candidate, current: str, label: Label, smallest: float) -> str:
-    model, percent = label("model", candidate.use.model), f"{100 * candidate.level:.3g}%"
-    checks = wording.list_words([_describe_check(check) for check in candidate.checks])
-    size = format_size(smallest)
-    sentence = (
-        f"Use {model} instead of {current}: it is not worse by {size} or more ({checks}; {percent} intervals)"
+    model, size = label("model", candidate.use.model), format_size(smallest)
+    better, other = (
+        [_describe_check(check) for check in candidate.checks if check.is_better is is_better]
+        for is_better in (True, False)
     )
-    if candidate.ratio is None:
-        return f"{sentence}."
-    cost = f"its cost per successful turn is {_write_ratio(candidate.ratio)} the cost of {current}"
+    parts = [f"is better ({'; '.join(better)})"] if better else []
+    parts += [f"is not worse by {size} or more ({'; '.join(other)})"] if other else []
+    parts += [f"costs {_describe_cost(candidate.ratio)}"] if candidate.ratio else []
     same = " Both models have the same list price, so the difference comes from the numbers of tokens."
-    return f"{sentence}, and {cost}.{same if candidate.has_same_prices else ''}"
+    return (
+        f"Use {model} instead of {current}: {model} {wording.list_words(parts)}."
+        f"{same if candidate.has_same_prices else ''} {_describe_level(candidate)}"
+    )
+
+
+def _describe_level(candidate: Candidate) -> str:
+    """Return a sentence on the confidence of the intervals that decided."""
+    percent = f"{100 * candidate.level:.3g}%"
+    if candidate.level <= LEVEL:
+        return f"The intervals are {percent} intervals."
+    return f"The intervals are {percent} intervals: 95% corrected for {candidate.rivals} candidates."
 
 
 def _describe_check(check: RateCheck) -> str:
@@ -304,14 +384,23 @@ def _describe_use(use: ModelUse, label: Label, currency: str) -> str:
     return f"{label('model', use.model)}: {', '.join(rates)}, {cost}"
 
 
-def _write_ratio(ratio: MixedRatio) -> str:
-    return f"{ratio.estimate:.2f} times ({ratio.interval.low:.2f} to {ratio.interval.high:.2f})"
+def _describe_cost(ratio: MixedRatio) -> str:
+    """Describe a ratio of costs, such as 58% less per successful turn (51% to 65% less)."""
+    most, least = (_write_change(end) for end in (ratio.interval.low, ratio.interval.high))
+    ends = f"{least.removesuffix(' less')} to {most}" if ratio.interval.high < 1 else f"{most} to {least}"
+    return f"{_write_change(ratio.estimate)} per successful turn ({ends})"
+
+
+def _write_change(ratio: float) -> str:
+    """Write a ratio as a change, such as 58% less for 0.42. A doubled cost is 100% more."""
+    change = abs(1 - ratio)
+    percent = wording.percent(change, 2) if change < 1 else f"{100 * change:,.0f}%"
+    return f"{percent} {'more' if ratio > 1 else 'less'}"
 
 
 def _describe_obstacle(candidate: Candidate, label: Label, smallest: float) -> str:
     """Return why a candidate is not suggested, as the end of a sentence."""
     model = label("model", candidate.use.model)
-    checks = [check for check in candidate.checks if check.difference is not None]
     if candidate.obstacle is Obstacle.TOO_LITTLE:
         reason = f" ({candidate.reason})" if candidate.reason else ""
         return f"{model} has too little data{reason}. {_describe_missing(candidate.missing)}".rstrip()
@@ -327,20 +416,17 @@ def _describe_obstacle(candidate: Candidate, label: Label, smallest: float) -> s
     if candidate.obstacle is Obstacle.COST_UNPROVEN and candidate.ratio is None:
         return f"{model} has too few sessions for an interval of its cost."
     if candidate.obstacle is Obstacle.COST_UNPROVEN and candidate.ratio is not None:
-        cost = (
-            f"its cost per successful turn is {_write_ratio(candidate.ratio)} the cost of the current model"
-        )
-        return f"{model} is not proven cheaper: {cost}."
+        cost = f"{model} costs {_describe_cost(candidate.ratio)}"
+        return f"{model} is not proven cheaper: {cost}. {_describe_level(candidate)}"
     if candidate.obstacle is Obstacle.ALERT and candidate.alert is not None:
         return (
             f"{model} has an open alert. {describe_open_alert(candidate.alert, candidate.alert.found, label)}"
         )
-    worst = max(checks, key=lambda check: (check.is_worse, check.worst))
-    ends = _describe_check(worst)
-    percent = f"{100 * candidate.level:.3g}% interval"
+    ends = _describe_check(_find_worst(candidate))
+    level = _describe_level(candidate)
     if candidate.obstacle is Obstacle.WORSE:
-        return f"{model} is cheaper but worse: {ends} ({percent})."
-    return f"{model} is cheaper but may be worse by {format_size(smallest)} or more: {ends} ({percent})."
+        return f"{model} is cheaper but worse: {ends}. {level}"
+    return f"{model} is cheaper but may be worse by {format_size(smallest)} or more: {ends}. {level}"
 
 
 def find_missing(use: ModelUse) -> dict[str, tuple[int, int]]:

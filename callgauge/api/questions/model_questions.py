@@ -25,6 +25,7 @@ from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.prices import PriceList
 from callgauge.stats import Interval, MixedRatio
+from ingest.time_ranges import Days
 
 CHOICES_ASKED = (
     Parameter("by", "text", "A model for each prompt, or for each tool.", DIMENSIONS, default="prompt"),
@@ -51,7 +52,6 @@ def ask_model_choices(store: StoreAccess, parameters: Mapping[str, Any]) -> Answ
         store.reader.ask, prices, parameters["by"], chosen.parameters, parameters["smallest"]
     )
     facts, rows = describe_models(choices, chosen.label)
-    facts["days"] = chosen.describe_days()
     return Answer(facts, rows, facts["sentence"], has_log_text=True)
 
 
@@ -62,6 +62,7 @@ def describe_models(choices: ModelChoices, label: Label) -> tuple[dict[str, Any]
         "by": choices.by,
         "currency": choices.currency,
         "smallest": choices.smallest,
+        "days": _describe_days(choices.days),
         "saved": _describe_amount(choices.total),
         "saved_from": choices.recent[0].isoformat() if choices.recent else None,
         "saved_to": choices.recent[1].isoformat() if choices.recent else None,
@@ -118,6 +119,11 @@ def _describe_candidate(candidate: Candidate) -> Row:
 
 def _describe_ratio(ratio: MixedRatio | None) -> Row | None:
     return {"estimate": ratio.estimate, **_describe_interval(ratio.interval)} if ratio else None
+
+
+def _describe_days(days: Days | None) -> dict[str, str | None]:
+    first, last = days or (None, None)
+    return {"from": first.isoformat() if first else None, "to": last.isoformat() if last else None}
 
 
 def _describe_amount(amount: tuple[float, Interval] | None) -> Row | None:

@@ -15,6 +15,7 @@ from callgauge.cli.options.store_option import Store
 from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.memory.memory_file import MemoryProblemError
 from ingest.processes import let_pandas_in
+from ingest.time_ranges import PRESETS
 
 if TYPE_CHECKING:
     from callgauge.analysis.verdicts.model_choices import ModelChoices
@@ -28,7 +29,9 @@ def which_model(
     by: Annotated[
         By, typer.Option("--by", help="Choose a model for each prompt, or for each tool.")
     ] = "prompt",
-    days: Annotated[str, typer.Option(metavar="DAYS", help="The days to compare.")] = "90 days",
+    days: Annotated[
+        str, typer.Option(metavar="DAYS", help="The days to compare, such as 7 days or all.")
+    ] = PRESETS[0],
     form: Annotated[
         Format,
         typer.Option("--format", help="The format: litellm and openrouter are routing files."),

@@ -17,10 +17,14 @@ from callgauge.dashboard.components.controls.component_files import beside_folde
 _HTML = "<div class='page-link'>\n</div>"
 
 
-def draw_link(key: str, label: str, href: str | None, *, arrives: bool = False) -> None:
+def draw_link(
+    key: str, label: str, href: str | None, *, arrives: bool = False, appears: bool = False
+) -> None:
     """Draw a link to a relative URL, or a pale label if there is no URL.
 
-    With `arrives`, the page scrolls to the link after the URL has changed.
+    With `arrives`, the page scrolls to the link after the URL has changed. With `appears`, the page scrolls
+    to the link only when the link is drawn for the first time and is in the lower half of the window or
+    outside.
     """
     draw = st.components.v2.component(
         "page_link",
@@ -30,7 +34,9 @@ def draw_link(key: str, label: str, href: str | None, *, arrives: bool = False) 
         # The script of the keyboard shortcuts must find the link, which an isolated component would hide.
         isolate_styles=False,
     )
-    draw(key=key, data={"label": label, "href": href, "arrives": arrives}, width="content")
+    draw(
+        key=key, data={"label": label, "href": href, "arrives": arrives, "appears": appears}, width="content"
+    )
 
 
 def session_link(session: str, *, file: int | None = None, **place: str | int | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -15,6 +16,7 @@ from callgauge.analysis.verdicts.model_choices import (
     ModelChoice,
     ModelChoices,
     ModelUse,
+    describe_blocked,
     describe_choice,
     describe_choices,
     describe_unlisted,
@@ -22,7 +24,8 @@ from callgauge.analysis.verdicts.model_choices import (
 )
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.controls.rate_choice import choose_segment
+from callgauge.dashboard.components.controls.links import draw_link
+from callgauge.dashboard.components.controls.rate_choice import choose_segment, link_here
 from callgauge.dashboard.components.money.page_costs import read_prices
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 from callgauge.dashboard.file_names import name_file
@@ -44,7 +47,10 @@ def draw_which_where(chosen: Mapping[str, Any], smallest: float) -> None:
     """
     by = choose_segment("Choose a model for", "choice_by", DIMENSIONS, _VIEWS.__getitem__)
     metric_names = ("slices", "strata", _METRICS[by])
-    with cards.draw_card("Which model where", *metric_names, height=320, verdict="choice"):
+    # The card is below the fold, so a link from another page would seem to lead to the top of this page.
+    page = f"{by}s"
+    beside = partial(draw_link, "choice_page", f"All {page}", link_here(page, {}), appears=True)
+    with cards.draw_card("Which model where", *metric_names, height=320, verdict="choice", beside=beside):
         choices = store_queries.derive(
             lambda ask: choose_models(ask, read_prices(), by, chosen, smallest),
             "model choices",
@@ -112,10 +118,14 @@ def _suggestion_cell(row: ModelChoice, choices: ModelChoices) -> Cell:
     values = {"": row.model, "verdict": "switch" if row.suggestion else "keep", "reason": sentence}
     if row.suggestion:
         model = filters.short_label("model", row.suggestion.use.model)
-        return Cell(model, sub="cheaper and not worse", tone="good", title=sentence, values=values)
-    blocked = f"not {filters.short_label('model', row.blocked.use.model)}\n" if row.blocked else ""
+        is_better = all(check.is_better for check in row.suggestion.checks)
+        words = "cheaper and better" if is_better else "cheaper and not worse"
+        return Cell(model, sub=words, tone="good", title=sentence, values=values)
     reason = row.obstacle.value if row.obstacle else ""
-    return Cell("keep", sub=f"{blocked}{reason}", pale=True, title=sentence, values=values)
+    if row.blocked:
+        model = filters.short_label("model", row.blocked.use.model)
+        reason = f"{model}:\n{describe_blocked(row.blocked)}"
+    return Cell("keep", sub=reason, pale=True, title=sentence, values=values)
 
 
 def _rate_cell(name: str, uses: Sequence[ModelUse]) -> Cell:
