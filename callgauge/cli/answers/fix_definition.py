@@ -148,7 +148,6 @@ def _describe_days(chosen: ChosenFilters) -> str:
 def _list_lines(results: Sequence[ToolFixes], shape: Shape | None, searched: int | None) -> list[str]:
     """Return the lines of the answer. `searched` is the number of searched tools, or None for one tool."""
     from callgauge.analysis.replay.fix_sentences import (
-        CHECK_TOOL,
         describe_evidence,
         describe_rejected,
         title_fix,
@@ -165,7 +164,7 @@ def _list_lines(results: Sequence[ToolFixes], shape: Shape | None, searched: int
         rejected = [describe_rejected(each) for each in result.rejected]
         lines += [f"  - {sentence}" for sentence in rejected if sentence not in answer]
         if result.fixes:
-            lines += [f"  {CHECK_TOOL}", "", *_write_diff(result, shape).splitlines()]
+            lines += ["", *_write_diff(result, shape).splitlines()]
     return lines
 
 

@@ -27,7 +27,6 @@ from callgauge.analysis.replay.fix_results import (
     list_changes,
 )
 from callgauge.analysis.replay.fix_sentences import (
-    CHECK_TOOL,
     describe_evidence,
     describe_rejected,
     title_fix,
@@ -155,7 +154,6 @@ def _draw_change(result: ToolFixes, kept: Sequence[DefinitionFix], chosen: Mappi
     written = write_definition(shape, result.tool, after)
     difference = write_difference(shape, result.tool, before, after)
     st.code(wording.visible(difference), language="diff", wrap_lines=True)
-    st.caption(CHECK_TOOL)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         copy_text("copy_fix_diff", "Copy the diff", difference)
         copy_text("copy_fix", "Copy the definition", written)
