@@ -98,7 +98,7 @@ def test_each_edit_says_its_evidence_and_its_condition() -> None:
         by_kind["accept_type"]
     )
     assert describe_evidence(by_kind["accept_type"]).endswith(
-        "After this edit, models may send a value of type string for limit: make sure that the tool accepts it."
+        "models may send a value of type string for limit: make sure that the tool accepts it."
     )
     assert "in this unit (" in describe_evidence(by_kind["name_unit"])
     assert "make sure" not in describe_evidence(by_kind["type_example"])

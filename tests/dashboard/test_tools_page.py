@@ -15,7 +15,7 @@ from tests.analysis.made_fixes import publish_made
 from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish
 from tests.analysis.test_definition_fixes import made
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.sheets import calls, sheets, texts
+from tests.dashboard.sheets import calls, here_links, sheets, texts
 
 PAGE = "callgauge/dashboard/pages/tools/page.py"
 LIMIT = {"type": "string", "description": "Number of results to return."}
@@ -203,6 +203,36 @@ def as_text(store: Path) -> Path:
         },
     )
     return store
+
+
+@pytest.mark.parametrize(
+    ("code", "is_linked"), [("unsupported_integer_literal", True), ("missing_required", False)]
+)
+def test_the_named_tool_links_to_its_edits_if_an_edit_may_exist(
+    store: Path, code: str, is_linked: bool
+) -> None:
+    bad = {"outcome": "failed", "fault_layer": "schema", "parse_error": f"{code}:limit"}
+    calls = [
+        a_call(number, tool=tool, definition_id="d1", session_id=f"s{number}", **said_of)
+        for number, (tool, said_of) in enumerate([("read", {})] * 60 + [("search", bad)] * 40)
+    ]
+    diagnostic = {"file_id": 1, "position": 0, "stage": "coerce", "lossy": False, "severity": "error"}
+    diagnostics = [
+        diagnostic | {"call_id": f"c{number}", "code": code, "path": "$.limit"} for number in range(60, 100)
+    ]
+    publish(
+        store,
+        {
+            "tool_calls": calls,
+            "turns": [a_turn(1)],
+            "diagnostics": diagnostics,
+            "tool_definitions": [definition(1, type="integer")],
+        },
+    )
+    app = opened(PAGE)
+    assert verdict(app).startswith("search has the highest share of parse errors")
+    link = here_links(app).get("Fix the definition of search")
+    assert link == ("tools?tool_open=search" if is_linked else None)
 
 
 def replayed(**query: str) -> AppTest:

@@ -43,8 +43,8 @@ def write_fix_answer(result: ToolFixes) -> str:
     older = f" {_describe_older(result)}" if result.older else ""
     return (
         f"{name}: {wording.plural(result.checked, 'checked call')} suggest no edit of the definition. An "
-        "error suggests an edit only if it occurs in more than 2% of calls, and more often than the same error "
-        f"at similar parameters.{older}"
+        "error suggests an edit only if it occurs in more than 2% of calls, and more often than at similar "
+        f"parameters.{older}"
     )
 
 

@@ -5,7 +5,7 @@ A search in the background replays the edits over the tool's calls, once per pub
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from callgauge.analysis.replay.definition_shapes import (
     write_definition,
     write_difference,
 )
+from callgauge.analysis.replay.fix_evidence import EDITED_CODES
 from callgauge.analysis.replay.fix_results import (
     DefinitionFix,
     FixQuestion,
@@ -40,10 +41,10 @@ from callgauge.analysis.replay.jobs import (
     SessionReplay,
 )
 from callgauge.analysis.replay.scenarios import Scenario
-from callgauge.dashboard import store_queries, viewer
+from callgauge.dashboard import filters, store_queries, viewer
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.copy_button import copy_text
-from callgauge.dashboard.components.controls.links import draw_replay_link
+from callgauge.dashboard.components.controls.links import draw_link, draw_replay_link
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.controls.replay_queue import open_queue
 from callgauge.dashboard.components.testset_export import draw_testset_export
@@ -86,6 +87,18 @@ def show(tool: str, chosen: Mapping[str, Any]) -> None:
         elif part is not None:
             answer.markdown(f"**{wording.in_markdown(write_fix_answer(part), 500)}**")
             _draw_change(result, kept, chosen)
+
+
+def draw_fix_link(tool: str, culprits: Sequence[Mapping[Hashable, Any]]) -> None:
+    """Draw a link to the section of a tool, if an edit may exist for the most frequent error at a parameter.
+
+    `culprits` holds the tool's rows of the metric `culprits`. Only a replay shows whether an edit exists.
+    """
+    worst = max((row for row in culprits if row["parameter"]), key=lambda row: row["calls"], default=None)
+    if worst is None or worst["code"] not in EDITED_CODES or not viewer.sees_texts():
+        return
+    label = f"{TITLE} of {wording.one_line(tool, 60)}"
+    draw_link("fix_definition", label, filters.page_link("tools", {}, {"tool_open": tool}))
 
 
 def _find_fixes(chosen: Mapping[str, Any], question: FixQuestion) -> ToolFixes | None:

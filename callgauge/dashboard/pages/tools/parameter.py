@@ -81,7 +81,7 @@ def draw_parameters(
             Column("Calls affected", "rate", _OF_CALLS, scale=scale.ends()),
             Column("Repaired", "number"),
             Column("Failed", "number"),
-            Column("Top model", "short", "Counts all calls of the model, also calls without the parameter"),
+            Column("Top model", "short"),
         ]
         open_name = st.query_params.get(OPEN)
         names = [parameter.name for parameter in listed]
