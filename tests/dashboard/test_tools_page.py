@@ -206,33 +206,32 @@ def as_text(store: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("code", "is_linked"), [("unsupported_integer_literal", True), ("missing_required", False)]
+    ("code", "calls", "is_linked"),
+    [
+        ("unsupported_integer_literal", 40, True),
+        ("unsupported_integer_literal", 1, False),
+        ("missing_required", 40, False),
+    ],
 )
-def test_the_named_tool_links_to_its_edits_if_an_edit_may_exist(
-    store: Path, code: str, is_linked: bool
+def test_the_page_links_to_the_edits_of_tools_for_which_an_edit_may_exist(
+    store: Path, code: str, calls: int, is_linked: bool
 ) -> None:
-    bad = {"outcome": "failed", "fault_layer": "schema", "parse_error": f"{code}:limit"}
-    calls = [
-        a_call(number, tool=tool, definition_id="d1", session_id=f"s{number}", **said_of)
-        for number, (tool, said_of) in enumerate([("read", {})] * 60 + [("search", bad)] * 40)
-    ]
     diagnostic = {"file_id": 1, "position": 0, "stage": "coerce", "lossy": False, "severity": "error"}
-    diagnostics = [
-        diagnostic | {"call_id": f"c{number}", "code": code, "path": "$.limit"} for number in range(60, 100)
-    ]
     publish(
         store,
         {
-            "tool_calls": calls,
+            "tool_calls": [a_call(number, session_id=f"s{number}") for number in range(100)],
             "turns": [a_turn(1)],
-            "diagnostics": diagnostics,
-            "tool_definitions": [definition(1, type="integer")],
+            "diagnostics": [
+                diagnostic | {"call_id": f"c{number}", "code": code, "path": "$.limit"}
+                for number in range(calls)
+            ],
         },
     )
-    app = opened(PAGE)
-    assert verdict(app).startswith("search has the highest share of parse errors")
-    link = here_links(app).get("Fix the definition of search")
-    assert link == ("tools?tool_open=search" if is_linked else None)
+    links = here_links(opened(PAGE))
+    tool = "Fix the definition of read_file"
+    assert links.get(tool) == ("tools?tool_open=read_file" if is_linked else None)
+    assert tool not in here_links(opened(PAGE, rate="execution"))
 
 
 def replayed(**query: str) -> AppTest:

@@ -13,6 +13,7 @@ import streamlit as st
 
 from callgauge.analysis import testsets, wording
 from callgauge.analysis.day_paging import CALLS, read_page
+from callgauge.analysis.measures.comparisons import SMALLEST
 from callgauge.analysis.replay.definition_edits import apply_changes
 from callgauge.analysis.replay.definition_shapes import (
     SHAPES,
@@ -51,6 +52,7 @@ from callgauge.dashboard.components.testset_export import draw_testset_export
 from callgauge.dashboard.file_names import name_file
 
 TITLE = "Fix the definition"
+_LINKED = 3  # maximum number of tools with a link
 _HIDDEN = (
     "Content is hidden on this server, so calls cannot be replayed to find edits. On the server's machine, "
     "run: callgauge fix-definition"
@@ -89,16 +91,22 @@ def show(tool: str, chosen: Mapping[str, Any]) -> None:
             _draw_change(result, kept, chosen)
 
 
-def draw_fix_link(tool: str, culprits: Sequence[Mapping[Hashable, Any]]) -> None:
-    """Draw a link to the section of a tool, if an edit may exist for the most frequent error at a parameter.
+def draw_fix_links(worst: Sequence[Mapping[Hashable, Any]]) -> None:
+    """Draw links to the section of the tools for whose most frequent error an edit may exist.
 
-    `culprits` holds the tool's rows of the metric `culprits`. Only a replay shows whether an edit exists.
+    `worst` holds rows of the metric `worst_parameters`. Only a replay shows whether an edit exists.
     """
-    worst = max((row for row in culprits if row["parameter"]), key=lambda row: row["calls"], default=None)
-    if worst is None or worst["code"] not in EDITED_CODES or not viewer.sees_texts():
+    tools = [
+        str(row["tool"])
+        for row in worst
+        if row["code"] in EDITED_CODES and row["calls"] > SMALLEST * row["judged"]
+    ]
+    if not tools or not viewer.sees_texts():
         return
-    label = f"{TITLE} of {wording.one_line(tool, 60)}"
-    draw_link("fix_definition", label, filters.page_link("tools", {}, {"tool_open": tool}))
+    with st.container(horizontal=True, gap="medium"):
+        for number, tool in enumerate(tools[:_LINKED]):
+            label = f"{TITLE} of {wording.one_line(tool, 60)}"
+            draw_link(f"fix_{number}", label, filters.page_link("tools", {}, {"tool_open": tool}))
 
 
 def _find_fixes(chosen: Mapping[str, Any], question: FixQuestion) -> ToolFixes | None:

@@ -132,8 +132,8 @@ def _draw_answer(rate: str, names: Iterable[str], columns: Columns, chosen: Mapp
             parameters = {**chosen, "tools": (named.name,)}
             culprits = store_queries.ask("culprits", **parameters).to_dict("records")
     cards.draw_answer(write_tools(verdict, faults, culprits), 400)
-    if named:
-        definition_fix.draw_fix_link(named.name, culprits)
+    if rate in ("parse_error", "mended"):
+        definition_fix.draw_fix_links(store_queries.ask("worst_parameters", **chosen).to_dict("records"))
 
 
 def _draw_solid(
