@@ -94,6 +94,14 @@ def test_each_edit_says_its_evidence_and_its_condition() -> None:
     by_kind = {str(fix.kind): fix for fix in fixes_of(made()).fixes}
     assert title_fix(by_kind["accept_type"]) == "limit: also accept string"
     assert "80 of 480 checked calls (16.7%" in describe_evidence(by_kind["accept_type"])
+    assert "send another type in valid JSON; similar parameters never" in describe_evidence(
+        by_kind["accept_type"]
+    )
+    assert describe_evidence(by_kind["accept_type"]).endswith(
+        "models may send a value of type string for limit: make sure that the tool accepts it."
+    )
+    assert "in this unit (" in describe_evidence(by_kind["name_unit"])
+    assert "make sure" not in describe_evidence(by_kind["type_example"])
     assert "if models then send the number alone" in describe_evidence(by_kind["name_unit"])
     assert "if models then send the declared type" in describe_evidence(by_kind["type_example"])
     assert title_fix(by_kind["add_enum_value"]) == 'order: add the value "random"'

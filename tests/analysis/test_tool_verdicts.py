@@ -65,7 +65,7 @@ def test_the_sentence_says_which_tools_are_clearly_better_and_which_are_not() ->
     bad = [of_slice(f"bad{number}", 200 + number, 1000) for number in range(5)]
     assert answer(*bad, *(of_slice(f"good{number}", 5, 1000) for number in range(2))) == (
         "bad4 has the highest share of parse errors (20.4%). good0 and good1 are clearly better; "
-        "bad3 (20.3%), bad2 (20.2%), bad1 (20.1%) and 1 more are not."
+        "for bad3 (20.3%), bad2 (20.2%), bad1 (20.1%) and 1 more, the difference is not clear."
     )
 
 

@@ -38,7 +38,8 @@ def test_the_answer_the_edits_and_the_diff_are_printed(store: Path) -> None:
     result = run(store, "search", "--shape", "python")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("search: These 5 edits would have made 160 of 160 repaired and 160 of")
+    assert lines[0] == "Calls from 2026-10-24 to 2026-11-20."
+    assert lines[1].startswith("search: These 5 edits would have made 160 of 160 repaired and 160 of")
     assert "  1. limit: also accept string" in lines
     assert "+    limit: int | str," in lines
 
@@ -48,6 +49,7 @@ def test_without_a_tool_all_tools_with_edits_are_listed(store: Path) -> None:
     [answer] = json.loads(result.stdout)
     assert answer["tool"] == "search"
     assert answer["shape"] == "openai"
+    assert answer["days"] == {"from": "2026-10-24", "to": "2026-11-20"}
     assert [edit["kind"] for edit in answer["edits"]] == [
         "accept_type", "add_enum_value", "name_unit", "type_example", "drop_parameter",
     ]  # fmt: skip
@@ -101,7 +103,24 @@ def test_a_file_that_cannot_be_edited_stays_as_it_is(
 def test_wrong_use_and_missing_data_are_said(store: Path, tmp_path: Path) -> None:
     assert run(store, "--apply", "x.json").exit_code == 2
     assert run(store, "search", "--days", "yesteryear").exit_code == 2
-    assert "No call of nothing is in this selection" in run(store, "nothing").stdout
+    assert "No call of search is in this selection" in run(store, "search", "--days", "2020-01-01").stdout
+    assert run(store, "search", "--days", "all").stdout.startswith("Calls of all days.\n")
     missing = run(tmp_path / "none", "search")
     assert missing.exit_code == 1
     assert "Nothing has been loaded yet" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["serch"], "There is no tool 'serch'. Did you mean search?"),
+        (["search", "--mcp-server", "githb"], "There is no MCP server 'githb'."),
+    ],
+)
+def test_a_tool_or_a_server_that_no_log_contains_is_wrong_use(
+    store: Path, words: list[str], problem: str
+) -> None:
+    result = run(store, *words)
+    assert result.exit_code == 2
+    assert problem in result.stderr
+    assert result.stdout == ""

@@ -15,7 +15,7 @@ from tests.analysis.made_fixes import publish_made
 from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish
 from tests.analysis.test_definition_fixes import made
 from tests.dashboard.conftest import opened, said
-from tests.dashboard.sheets import calls, sheets, texts
+from tests.dashboard.sheets import calls, here_links, sheets, texts
 
 PAGE = "callgauge/dashboard/pages/tools/page.py"
 LIMIT = {"type": "string", "description": "Number of results to return."}
@@ -203,6 +203,35 @@ def as_text(store: Path) -> Path:
         },
     )
     return store
+
+
+@pytest.mark.parametrize(
+    ("code", "calls", "is_linked"),
+    [
+        ("unsupported_integer_literal", 40, True),
+        ("unsupported_integer_literal", 1, False),
+        ("missing_required", 40, False),
+    ],
+)
+def test_the_page_links_to_the_edits_of_tools_for_which_an_edit_may_exist(
+    store: Path, code: str, calls: int, is_linked: bool
+) -> None:
+    diagnostic = {"file_id": 1, "position": 0, "stage": "coerce", "lossy": False, "severity": "error"}
+    publish(
+        store,
+        {
+            "tool_calls": [a_call(number, session_id=f"s{number}") for number in range(100)],
+            "turns": [a_turn(1)],
+            "diagnostics": [
+                diagnostic | {"call_id": f"c{number}", "code": code, "path": "$.limit"}
+                for number in range(calls)
+            ],
+        },
+    )
+    links = here_links(opened(PAGE))
+    tool = "Fix the definition of read_file"
+    assert links.get(tool) == ("tools?tool_open=read_file" if is_linked else None)
+    assert tool not in here_links(opened(PAGE, rate="execution"))
 
 
 def replayed(**query: str) -> AppTest:

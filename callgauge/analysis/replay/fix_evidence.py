@@ -32,9 +32,19 @@ from callgauge.analysis.replay.definition_edits import (
 from callgauge.analysis.replay.fix_results import EditKind
 from callgauge.stats import ENOUGH, ENOUGH_SESSIONS, GROUPS, Share, holm, place_in_groups
 from callgauge.stats.standardisation import standardise
-from lenient import ToolCallRequest
+from lenient import CODES, ToolCallRequest
 
 UNNAMED = "unknown"
+_OTHER_CODES = (
+    "arguments_", "default_", "enum_", "optional_null_", "parameter_name_", "timestamp_",
+    "unsupported_timestamp_",
+)  # fmt: skip
+"""The beginnings of the codes of the stage `coerce` that do not report a value of another type."""
+EDITED_CODES = {
+    "enum_out_of_range",
+    *(name for name, code in CODES.items() if code.stage == "coerce" and not name.startswith(_OTHER_CODES)),
+}
+"""The diagnostic codes of errors for which an edit of the definition may exist."""
 _OFTEN_SENT = 0.1  # smallest share of a parameter's type errors for which a type is accepted
 _MOST_PLACES = 500  # maximum number of values of one call that are counted
 _MOST_VALUES = 20  # maximum number of values that an edit may add to one enum

@@ -23,12 +23,11 @@ _CONDITIONS = {
     EditKind.EXAMPLE: "if models then send the declared type",
 }
 _WRONG = {
-    EditKind.TYPE: "send another type",
-    EditKind.ENUM: "send this value",
-    EditKind.UNIT: "send a text with a unit",
-    EditKind.EXAMPLE: "send the type of the example",
+    EditKind.TYPE: "send another type in valid JSON",
+    EditKind.ENUM: "send this value in valid JSON",
+    EditKind.UNIT: "send a text with a unit in valid JSON",
+    EditKind.EXAMPLE: "send the type of the example in valid JSON",
 }
-CHECK_TOOL = "The tool must accept what its definition declares: check the tool before you apply the edits."
 
 
 def write_fix_answer(result: ToolFixes) -> str:
@@ -44,7 +43,8 @@ def write_fix_answer(result: ToolFixes) -> str:
     older = f" {_describe_older(result)}" if result.older else ""
     return (
         f"{name}: {wording.plural(result.checked, 'checked call')} suggest no edit of the definition. An "
-        f"error in less than 2% of calls, or as frequent at similar parameters, suggests no edit.{older}"
+        "error suggests an edit only if it occurs in more than 2% of calls, and more often than at similar "
+        f"parameters.{older}"
     )
 
 
@@ -153,18 +153,36 @@ def describe_evidence(fix: DefinitionFix) -> str:
             f"No call of {fix.n:,} checked calls sends the parameter; more than "
             f"{wording.percent(fix.high)} of calls would show. {tokens}"
         ).strip()
-    usual = "" if fix.usual is None else f"; at similar parameters it is {wording.percent(fix.usual)}"
-    if fix.usual == 0:
-        usual = "; at similar parameters it never happens"
     low, high = wording.percent(fix.low).rstrip("%"), wording.percent(fix.high)
     share = (
         f"{fix.calls:,} of {fix.n:,} checked calls ({wording.rate(fix.calls, fix.n)}, 95% interval "
-        f"{low}–{high}) {_WRONG[fix.kind]}{usual}."
+        f"{low}–{high}) {_WRONG[fix.kind]}{_describe_usual(fix.usual)}."
     )
     condition = f" {_CONDITIONS[fix.kind]}" if fix.kind.is_conditional else ""
-    fixed = f"{fix.fixed:,} of them would be clean{condition}."
-    check = " Check that the tool counts in this unit." if fix.kind is EditKind.UNIT else ""
-    return f"{share} {_list_models(fix)}{fixed}{check}"
+    fixed = f"{fix.fixed:,} of the {fix.calls:,} calls would be clean{condition}."
+    return " ".join(filter(None, (share, _list_models(fix), fixed, _describe_check(fix))))
+
+
+def _describe_usual(usual: float | None) -> str:
+    if usual is None:
+        return ""
+    if not usual:
+        return "; similar parameters never have this error"
+    return f"; similar parameters have this error in {wording.percent(usual)} of the calls that send them"
+
+
+def _describe_check(fix: DefinitionFix) -> str:
+    """Return what to check in the tool before the edit is made, or "" if there is nothing to check."""
+    name, words = _shorten(fix.parameter), [_shorten(word) for word in fix.words]
+    if fix.kind is EditKind.UNIT:
+        return f"Before this edit, make sure that the tool reads {name} in this unit ({words[0]})."
+    if fix.kind is EditKind.TYPE:
+        sent = f"a value of type {wording.list_words(words, 'or')}"
+    elif fix.kind is EditKind.ENUM:
+        sent = f"the value {words[0]}"
+    else:
+        return ""
+    return f"After this edit, models may send {sent} for {name}: make sure that the tool accepts it."
 
 
 def _list_models(fix: DefinitionFix) -> str:
@@ -173,7 +191,7 @@ def _list_models(fix: DefinitionFix) -> str:
     if len(fix.by_model) < 2 or not named:
         return ""
     words = [f"{_shorten(each.model)} {each.calls:,} / {each.n:,}" for each in named]
-    return f"By model: {', '.join(words)}. "
+    return f"By model, among calls that send the parameter: {', '.join(words)}."
 
 
 def describe_rejected(rejected: RejectedFix) -> str:

@@ -170,7 +170,7 @@ def _describe_worst(verdict: ToolVerdict, named: Slice, culprits: Sequence[Row])
     are = "are" if len(better) > 1 else "is"
     return (
         f"{_name(named)} has the {how} ({_rate(named)}). {_list(better)} {are} clearly better; "
-        f"{_list(unclear, rates=True)} {'are' if len(unclear) > 1 else 'is'} not."
+        f"for {_list(unclear, rates=True)}, the difference is not clear."
     )
 
 

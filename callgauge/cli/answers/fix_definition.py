@@ -14,10 +14,12 @@ import typer
 from callgauge.cli import render
 from callgauge.cli.options.store_option import Store
 from callgauge.cli.render.exit_codes import ExitCode
+from ingest.processes import let_pandas_in
 
 if TYPE_CHECKING:
     from callgauge.analysis.replay.definition_file import FileEdit
     from callgauge.analysis.replay.fix_results import ToolFixes
+    from callgauge.api.questions.slice_filters import ChosenFilters
 
 
 class Shape(StrEnum):
@@ -51,7 +53,8 @@ def fix_definition(
         ),
     ] = None,
     days: Annotated[
-        str | None, typer.Option(metavar="DAYS", help="Only calls of these days, such as 30 days.")
+        str | None,
+        typer.Option(metavar="DAYS", help="The days of the calls, such as 7 days or all. [default: 28 days]"),
     ] = None,
     mcp_server: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only calls of this MCP server.")
@@ -66,15 +69,16 @@ def fix_definition(
     """
     if apply is not None and tool is None:
         render.fail("--apply needs the name of a tool", ExitCode.WRONG_USE)
-    searched = _search(store, tool, days, mcp_server)
+    searched, chosen = _search(store, tool, days, mcp_server)
     results = searched if tool is not None else _sort_results(searched)
     edited = _edit_file(apply, results[0]) if apply is not None else None
     if form == "json":
-        answers = [_describe_data(result, shape) for result in results]
+        answers = [{**_describe_data(result, shape), "days": chosen.describe_days()} for result in results]
         if edited is not None:
             answers[0]["file"] = _list_edits(edited)
         print(render.to_json(answers))
         return
+    print(_describe_days(chosen))
     for line in _list_lines(results, shape, len(searched) if tool is None else None):
         print(render.escape_for_terminal(line))
     if edited is not None:
@@ -82,29 +86,35 @@ def fix_definition(
             render.print_message(line)
 
 
-def _search(store: Path, tool: str | None, days: str | None, mcp_server: str | None) -> list[ToolFixes]:
+def _search(
+    store: Path, tool: str | None, days: str | None, mcp_server: str | None
+) -> tuple[list[ToolFixes], ChosenFilters]:
+    """Return the results for one tool or for all tools, and the filters of their calls."""
+    let_pandas_in()
     from callgauge.analysis.metrics import MetricError
     from callgauge.analysis.metrics.published_store import (
+        StoreReader,
         UnshownStoreError,
         open_generation,
         published_generation,
     )
     from callgauge.analysis.replay.definition_fixes import FixSearch, ask_store
+    from callgauge.api.questions.problems import ProblemError
+    from callgauge.api.questions.slice_filters import choose_filters
 
+    texts = {"tool": tool, "mcp_server": mcp_server}
+    parameters: dict[str, Any] = {name: (text,) for name, text in texts.items() if text is not None}
     try:
-        connection = open_generation(published_generation(str(store)), texts=True)
-    except UnshownStoreError as problem:
-        render.fail(str(problem), ExitCode.FAILED)
-    try:
-        with connection, _show_progress() as show:
-            ask = ask_store(connection)
-            chosen: dict[str, Any] = {"mcp_servers": [mcp_server]} if mcp_server else {}
-            chosen |= _read_days(days, next(iter(ask("extent", {})))["last_day"]) if days else {}
-            search = FixSearch(ask, chosen, lambda calls: show(f"Reading calls: {calls:,}"))
-            if tool is not None:
-                return [search.find_fixes(tool)]
-            return [search.find_fixes(each) for each in search.list_tools()]
-    except MetricError as problem:
+        path = published_generation(str(store))
+        with open_generation(path, texts=True) as connection, _show_progress() as show:
+            chosen = choose_filters(StoreReader(connection, path).ask, {**parameters, "days": days})
+            common = {name: value for name, value in chosen.parameters.items() if value is not None}
+            tools = common.pop("tools", ())
+            search = FixSearch(ask_store(connection), common, lambda calls: show(f"Reading calls: {calls:,}"))
+            return [search.find_fixes(each) for each in tools or search.list_tools()], chosen
+    except ProblemError as problem:
+        render.fail(str(problem), ExitCode.WRONG_USE)
+    except (UnshownStoreError, MetricError) as problem:
         render.fail(str(problem), ExitCode.FAILED)
 
 
@@ -126,23 +136,18 @@ def _show_progress() -> Iterator[Callable[[str], None]]:
         yield show
 
 
-def _read_days(text: str, newest: Any) -> dict[str, Any]:
-    from ingest.time_ranges import read_range
-
-    try:
-        span = read_range(text).resolve(newest, newest) if newest else None
-    except ValueError as problem:
-        render.fail(f"--days {problem}", ExitCode.WRONG_USE)
-    return {"from_day": span[0], "to_day": span[1]} if span else {}
-
-
 # --- the answer ----------------------------------------------------------------------------------------
+
+
+def _describe_days(chosen: ChosenFilters) -> str:
+    if chosen.first is None or chosen.last is None:
+        return "Calls of all days."
+    return f"Calls from {chosen.first} to {chosen.last}."
 
 
 def _list_lines(results: Sequence[ToolFixes], shape: Shape | None, searched: int | None) -> list[str]:
     """Return the lines of the answer. `searched` is the number of searched tools, or None for one tool."""
     from callgauge.analysis.replay.fix_sentences import (
-        CHECK_TOOL,
         describe_evidence,
         describe_rejected,
         title_fix,
@@ -159,7 +164,7 @@ def _list_lines(results: Sequence[ToolFixes], shape: Shape | None, searched: int
         rejected = [describe_rejected(each) for each in result.rejected]
         lines += [f"  - {sentence}" for sentence in rejected if sentence not in answer]
         if result.fixes:
-            lines += [f"  {CHECK_TOOL}", "", *_write_diff(result, shape).splitlines()]
+            lines += ["", *_write_diff(result, shape).splitlines()]
     return lines
 
 

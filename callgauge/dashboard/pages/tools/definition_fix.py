@@ -5,7 +5,7 @@ A search in the background replays the edits over the tool's calls, once per pub
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ import streamlit as st
 
 from callgauge.analysis import testsets, wording
 from callgauge.analysis.day_paging import CALLS, read_page
+from callgauge.analysis.measures.comparisons import SMALLEST
 from callgauge.analysis.replay.definition_edits import apply_changes
 from callgauge.analysis.replay.definition_shapes import (
     SHAPES,
@@ -20,6 +21,7 @@ from callgauge.analysis.replay.definition_shapes import (
     write_definition,
     write_difference,
 )
+from callgauge.analysis.replay.fix_evidence import EDITED_CODES
 from callgauge.analysis.replay.fix_results import (
     DefinitionFix,
     FixQuestion,
@@ -27,7 +29,6 @@ from callgauge.analysis.replay.fix_results import (
     list_changes,
 )
 from callgauge.analysis.replay.fix_sentences import (
-    CHECK_TOOL,
     describe_evidence,
     describe_rejected,
     title_fix,
@@ -41,16 +42,17 @@ from callgauge.analysis.replay.jobs import (
     SessionReplay,
 )
 from callgauge.analysis.replay.scenarios import Scenario
-from callgauge.dashboard import store_queries, viewer
+from callgauge.dashboard import filters, store_queries, viewer
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.copy_button import copy_text
-from callgauge.dashboard.components.controls.links import draw_replay_link
+from callgauge.dashboard.components.controls.links import draw_link, draw_replay_link
 from callgauge.dashboard.components.controls.rate_choice import choose_segment
 from callgauge.dashboard.components.controls.replay_queue import open_queue
 from callgauge.dashboard.components.testset_export import draw_testset_export
 from callgauge.dashboard.file_names import name_file
 
 TITLE = "Fix the definition"
+_LINKED = 3  # maximum number of tools with a link
 _HIDDEN = (
     "Content is hidden on this server, so calls cannot be replayed to find edits. On the server's machine, "
     "run: callgauge fix-definition"
@@ -87,6 +89,24 @@ def show(tool: str, chosen: Mapping[str, Any]) -> None:
         elif part is not None:
             answer.markdown(f"**{wording.in_markdown(write_fix_answer(part), 500)}**")
             _draw_change(result, kept, chosen)
+
+
+def draw_fix_links(worst: Sequence[Mapping[Hashable, Any]]) -> None:
+    """Draw links to the section of the tools for whose most frequent error an edit may exist.
+
+    `worst` holds rows of the metric `worst_parameters`. Only a replay shows whether an edit exists.
+    """
+    tools = [
+        str(row["tool"])
+        for row in worst
+        if row["code"] in EDITED_CODES and row["calls"] > SMALLEST * row["judged"]
+    ]
+    if not tools or not viewer.sees_texts():
+        return
+    with st.container(horizontal=True, gap="medium"):
+        for number, tool in enumerate(tools[:_LINKED]):
+            label = f"{TITLE} of {wording.one_line(tool, 60)}"
+            draw_link(f"fix_{number}", label, filters.page_link("tools", {}, {"tool_open": tool}))
 
 
 def _find_fixes(chosen: Mapping[str, Any], question: FixQuestion) -> ToolFixes | None:
@@ -155,7 +175,6 @@ def _draw_change(result: ToolFixes, kept: Sequence[DefinitionFix], chosen: Mappi
     written = write_definition(shape, result.tool, after)
     difference = write_difference(shape, result.tool, before, after)
     st.code(wording.visible(difference), language="diff", wrap_lines=True)
-    st.caption(CHECK_TOOL)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         copy_text("copy_fix_diff", "Copy the diff", difference)
         copy_text("copy_fix", "Copy the definition", written)

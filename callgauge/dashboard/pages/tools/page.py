@@ -31,7 +31,13 @@ from callgauge.dashboard.components.slice_table import (
     rate_cell,
 )
 from callgauge.dashboard.components.table import Cell, Column, draw_table
-from callgauge.dashboard.pages.tools import invented_tools, mcp_servers, one_tool, unused_tools
+from callgauge.dashboard.pages.tools import (
+    definition_fix,
+    invented_tools,
+    mcp_servers,
+    one_tool,
+    unused_tools,
+)
 
 PER_PAGE = 25
 _VIEWS = {"tool": "By tool", "server": "By MCP server"}
@@ -126,6 +132,8 @@ def _draw_answer(rate: str, names: Iterable[str], columns: Columns, chosen: Mapp
             parameters = {**chosen, "tools": (named.name,)}
             culprits = store_queries.ask("culprits", **parameters).to_dict("records")
     cards.draw_answer(write_tools(verdict, faults, culprits), 400)
+    if rate in ("parse_error", "mended"):
+        definition_fix.draw_fix_links(store_queries.ask("worst_parameters", **chosen).to_dict("records"))
 
 
 def _draw_solid(

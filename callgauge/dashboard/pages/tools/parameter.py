@@ -32,7 +32,9 @@ OPEN = "parameter"
 WHOLE = "the arguments as a whole"
 _BY = ("model", "provider", "prompt", "definition", "source", "day")
 _SHOWN, _FIRST, _MOST_SLICES, _VALUES = 100, 8, 60, 6
-_OF_CALLS = "Of the calls that could be judged, with the 95% interval"
+_OF_CALLS = (
+    "Share of judged calls with any error at the parameter, also in repaired JSON, with the 95% interval"
+)
 _SENT = {
     FaultKind.TEXT: "broken JSON",
     FaultKind.TYPE: "another type",
