@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.days_option import DaysText, choose_days, find_days, read_days
 from callgauge.cli.options.store_option import Store
 from callgauge.cli.render.exit_codes import ExitCode
 from ingest.processes import let_pandas_in
-from ingest.time_ranges import PRESETS, read_range
+from ingest.time_ranges import PRESETS
 
 if TYPE_CHECKING:
     from callgauge.analysis.comparisons.mcp_servers import ServerComparison, ServerScore
@@ -24,9 +24,7 @@ _NAMED = 5  # never called tools that the text lists
 
 def mcp_servers(
     store: Store,
-    days: Annotated[
-        str, typer.Option(metavar="DAYS", help="The days to compare, such as 7 days or all.")
-    ] = PRESETS[0],
+    days: DaysText = PRESETS[0],
     form: Annotated[
         Literal["text", "json"], typer.Option("--format", help="The format of the answer.")
     ] = "text",
@@ -50,17 +48,10 @@ def _read_comparison(store: Path, days: str) -> ServerComparison:
     from callgauge.analysis.metrics import MetricError
     from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
 
-    today = datetime.now(UTC).date()
-    try:
-        span = read_range(days, today)
-    except ValueError as problem:
-        render.fail(f"--days {problem}", ExitCode.WRONG_USE)
+    span = read_days(days)
     try:
         with read_store(store, texts=False) as reader:
-            newest = reader.ask("extent").iloc[0].last_day
-            # If no call has a day, a range of days would select no call.
-            first, last = span.resolve(newest, today) or (None, None) if newest else (None, None)
-            return compare_servers(reader.ask, {"from_day": first, "to_day": last})
+            return compare_servers(reader.ask, choose_days(find_days(reader.ask, span)))
     except (UnshownStoreError, MetricError) as problem:
         render.fail(str(problem), ExitCode.FAILED)
 

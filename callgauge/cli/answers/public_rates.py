@@ -9,15 +9,18 @@ from typing import Annotated, Literal
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.days_option import DaysText, choose_days, find_days, read_days
 from callgauge.cli.options.store_option import Store
 from callgauge.cli.render.exit_codes import ExitCode
 from ingest.processes import let_pandas_in
+from ingest.time_ranges import PRESETS
 
 Format = Literal["text", "json", "csv"]
 
 
 def public_rates(
     store: Store,
+    days: DaysText = PRESETS[0],
     file: Annotated[
         Path | None,
         typer.Option(
@@ -44,7 +47,7 @@ def public_rates(
     from callgauge.memory.public_rates import read_public_rate_file, save_public_rates
     from callgauge.memory.team_memory import TeamMemory
 
-    memory = TeamMemory(store)
+    span, memory = read_days(days), TeamMemory(store)
     try:
         with read_store(store, texts=True) as reader:
             if file is not None:
@@ -53,12 +56,13 @@ def public_rates(
                 render.print_message(
                     f"imported {len(imported):,} public rate{'' if len(imported) == 1 else 's'} from {file}"
                 )
-            table = compare_with_public(reader.ask, memory.read().public_rates, {})
+            compared = find_days(reader.ask, span)
+            table = compare_with_public(reader.ask, memory.read().public_rates, choose_days(compared))
     except (UnshownStoreError, MetricError) as problem:
         render.fail(str(problem), ExitCode.FAILED)
     if form == "json":
-        print(write_json(table))
+        print(write_json(table, compared))
     elif form == "csv":
-        sys.stdout.write(write_csv(table))
+        sys.stdout.write(write_csv(table, compared))
     else:
-        print("\n".join(list_lines(table)))
+        print("\n".join(list_lines(table, compared)))
