@@ -20,6 +20,7 @@ SELECT_PUBLIC_RATES = (
     "SELECT model, host, day, rate, source, n FROM public_rates ORDER BY model, host, day, source"
 )
 _INSERT = "INSERT OR REPLACE INTO public_rates (model, host, day, rate, source, n) VALUES (?, ?, ?, ?, ?, ?)"
+_REMOVE = "DELETE FROM public_rates WHERE source = ?"
 _MOST_BYTES = 16 << 20
 _LONGEST = 500  # A name has at most this many characters.
 _SHARE = re.compile(r"(?:0(?:\.[0-9]{1,12})?|1(?:\.0{1,12})?|\.[0-9]{1,12})")
@@ -54,13 +55,13 @@ def make_public_rate(row: Sequence[Any]) -> PublicRate:
     return PublicRate(model, host, date.fromisoformat(day), rate, source, n)
 
 
-def save_public_rates(file: MemoryFile, rates: Iterable[PublicRate]) -> None:
+def save_public_rates(file: MemoryFile, rates: Iterable[PublicRate], removed: str | None = None) -> None:
     """Save all rates. A stored rate with the same model, host, day and source is replaced.
 
-    If one rate cannot be saved, no rate is saved.
+    First, all stored rates of the source `removed` are removed. If one rate cannot be saved, nothing changes.
     """
     rows = [(each.model, each.host, each.day.isoformat(), each.rate, each.source, each.n) for each in rates]
-    file.write((_INSERT, rows))
+    file.write((_REMOVE, [(removed,)] if removed is not None else []), (_INSERT, rows))
 
 
 def read_public_rate_file(path: Path) -> list[PublicRate]:

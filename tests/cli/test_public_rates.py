@@ -49,7 +49,7 @@ def test_rates_are_imported_and_stand_next_to_the_errors_of_the_store(store: Pat
     assert row.split("  ")[-1] == "higher than the public rate"
     assert "50% (20 / 40)" not in row
     assert "20 / 40" in row
-    assert "0.50% (2025-06-01, =1+1, 526 days apart)" in row
+    assert "0.50% (2025-06-01, =1+1, 526 days apart, listed as openai/owl on EAST)" in row
     assert "  ibis on north: no calls of this model" in lines
     assert "Not listed: 1 pair of model and host" in result.stdout
     assert "\x1b" not in result.output
@@ -85,6 +85,24 @@ def test_only_the_chosen_days_are_compared(store: Path, tmp_path: Path) -> None:
     assert "Compared days: all days." in run("--store", store, "--days", "all").stdout
     wrong = run("--store", store, "--days", "soon")
     assert (wrong.exit_code, "--days “soon” is not a range of days" in wrong.stderr) == (2, True)
+
+
+def test_the_rates_of_a_source_are_removed_or_replaced(store: Path, file: Path) -> None:
+    run("--store", store, "--import", file)
+    unknown = run("--store", store, "--remove", "lits")
+    assert (unknown.exit_code, unknown.stdout) == (2, "")
+    assert "no public rate has the source 'lits'; the sources are '=1+1', 'list'" in unknown.stderr
+    file.write_text("model,host,date,rate,source\nibis,west,2025-06-02,nine,list\n", encoding="utf-8")
+    assert run("--store", store, "--remove", "list", "--import", file).exit_code == 2
+    assert len(TeamMemory(store).read().public_rates) == 2
+    file.write_text("model,host,date,rate,source\nibis,west,2025-06-02,3%,list\n", encoding="utf-8")
+    replaced = run("--store", store, "--remove", "list", "--import", file)
+    assert "removed 1 public rate of list" in replaced.stderr
+    assert [each.host for each in TeamMemory(store).read().public_rates] == ["west", "EAST"]
+    assert run("--store", store, "--remove", "=1+1").exit_code == 0
+    assert [each.source for each in TeamMemory(store).read().public_rates] == ["list"]
+    run("--store", store, "--remove", "list")
+    assert "no public rates are imported" in run("--store", store, "--remove", "list").stderr
 
 
 def test_a_bad_line_imports_nothing(store: Path, file: Path) -> None:

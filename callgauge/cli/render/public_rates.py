@@ -70,8 +70,8 @@ def _describe_public(row: PublicRow) -> str:
     if row.public is None:
         return "–"
     apart = describe_days_apart(row.days_apart)
-    details = [row.public.day.isoformat(), _name(row.public.source), *([apart] if apart else [])]
-    return f"{wording.percent(row.public.rate)} ({', '.join(details)})"
+    details = [row.public.day.isoformat(), _name(row.public.source), apart, row.other_spelling]
+    return f"{wording.percent(row.public.rate)} ({', '.join(filter(None, details))})"
 
 
 def _name(text: str) -> str:
