@@ -31,8 +31,9 @@ def mcp_servers(
 ) -> None:
     """Compare the MCP servers of a store.
 
-    Prints failures, rejections, latency and the definitions that no model uses. Exits with 1 if the store
-    cannot be read.
+    Prints failures, rejections, latency and the definitions that no model uses. A tool name of the form
+    mcp__SERVER__TOOL names the server. Tools without a server come last; in JSON, their server is null.
+    Exits with 1 if the store cannot be read.
     """
     let_pandas_in()
     comparison = _read_comparison(store, days)
@@ -62,10 +63,9 @@ def _list_lines(comparison: ServerComparison) -> Iterator[str]:
     yield comparison.sentence
     yield from comparison.notes
     for score in comparison.servers:
-        if not score.is_server:
-            continue
+        name = wording.one_line(score.name, 60) if score.is_server else "Tools without an MCP server"
         yield ""
-        yield f"{wording.one_line(score.name, 60)}: {wording.plural(score.calls, 'call')}"
+        yield f"{name}: {wording.plural(score.calls, 'call')}"
         yield from (f"  {line}" for line in _list_figures(score))
 
 
@@ -84,7 +84,7 @@ def _list_figures(score: ServerScore) -> Iterator[str]:
         times = f"p50 {median}, p95 {slow}, {latency.basis}"
     yield f"{'latency':22}{times}"
     if score.tokens_per_step is None:
-        yield f"{'definitions':22}no log lists the tools of this server"
+        yield f"{'definitions':22}no log lists these tools"
         return
     offered = wording.plural(len(score.offered), "tool")
     yield f"{'definitions':22}{offered}, about {score.tokens_per_step:,} tokens per step"
