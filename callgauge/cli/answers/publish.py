@@ -50,9 +50,9 @@ def publish(
 ) -> None:
     """Write a leaderboard of models to hand out.
 
-    The leaderboard is a web page, Markdown, JSON and badges. The files contain no content of calls. The
-    page needs no server and no other file. Exits with 1 if the store cannot be read, or if the folder
-    cannot be written.
+    The leaderboard is a web page, Markdown, JSON and badges. The files contain no content of calls, and no
+    names of hosts or people. The page needs no server and no other file. Exits with 1 if the store cannot
+    be read, or if the folder cannot be written.
     """
     check_folder(out.resolve())
     let_pandas_in()
