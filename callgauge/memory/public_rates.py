@@ -79,7 +79,8 @@ def read_public_rate_file(path: Path) -> list[PublicRate]:
     rows, problems = read_csv_rows(path, text, COLUMNS, OPTIONAL_COLUMNS)
     if not rows and not problems:
         advice = f"write the columns {','.join(COLUMNS)} in line 1, and one rate per line"
-        raise CheckedFileError([Problem(path, None, "", "has no rate", advice)])
+        what = "has no rate" if text.strip() else "is empty"
+        raise CheckedFileError([Problem(path, None, "", what, advice)])
     rates: list[PublicRate] = []
     lines: dict[tuple[str, str, date, str], int] = {}
     for row in rows:
@@ -111,10 +112,13 @@ def _find_faults(row: CsvRow) -> Iterator[tuple[str, str, str]]:
     elif day > datetime.now(UTC).date() + timedelta(days=1):
         yield "date", f"{day} is in the future", "write the day of the measurement"
     if _read_rate(fields.get("rate", "")) is None:
+        value = fields.get("rate", "")
+        # A number over 1 is no share. Its writer probably meant a percentage.
+        percentage = f"{value}%, if you mean percent; or " if _read_rate(f"{value}%") is not None else ""
         yield (
             "rate",
-            _describe(fields.get("rate")),
-            "write a share from 0 to 1 (0.031) or a percentage (3.1%)",
+            _describe(value),
+            f"write {percentage}a share from 0 to 1 (0.031) or a percentage (3.1%)",
         )
     if (n := fields.get("n")) and not _COUNT.fullmatch(n):
         yield "n", _describe(n), "write the number of requests, such as 1250, or leave it out"
