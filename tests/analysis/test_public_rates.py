@@ -298,6 +298,8 @@ def test_a_pair_with_rates_of_two_sources_is_named_once(compare: Compare) -> Non
         "Next to 4 public rates: owl on east (2 of 3 public rates) has more tool-call errors than the public "
         "rate; owl on west has fewer tool-call errors than the public rate; no clear difference for 1."
     )
+    both = compare("owl", *rates[:2]).write_sentences(str)[1]
+    assert "owl on east (all 2 public rates) has more tool-call errors" in both
     assert [row.other_spelling for row in table.rows if row.public] == [*[""] * 3, "listed as owl on WEST"]
 
 

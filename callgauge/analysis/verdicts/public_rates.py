@@ -101,7 +101,7 @@ def describe_public_verdicts(verdicts: Sequence[tuple[str, PublicVerdict]], impo
     for verdict, amount in ((PublicVerdict.HIGHER, "more"), (PublicVerdict.LOWER, "fewer")):
         if counts := Counter(name for name, own in verdicts if own is verdict):
             names = [
-                name if totals[name] == 1 else f"{name} ({number} of {totals[name]} public rates)"
+                name if totals[name] == 1 else f"{name} ({_count(number, totals[name])} public rates)"
                 for name, number in counts.items()
             ]
             has = "has" if len(names) == 1 else "have"
@@ -113,6 +113,10 @@ def describe_public_verdicts(verdicts: Sequence[tuple[str, PublicVerdict]], impo
     if few:
         parts.append(f"not enough data for {few}")
     return f"Next to {wording.plural(len(verdicts), 'public rate')}: {'; '.join(parts)}."
+
+
+def _count(number: int, total: int) -> str:
+    return f"all {total}" if number == total else f"{number} of {total}"
 
 
 def _name(names: Sequence[str]) -> str:
