@@ -16,7 +16,7 @@ from typing import Any
 
 from callgauge.analysis import wording
 from callgauge.analysis.comparisons.leaderboard import (
-    HOW_MEASURED,
+    DEFINITIONS,
     RATE_NAMES,
     VALID,
     Leaderboard,
@@ -55,7 +55,7 @@ def write_files(board: Leaderboard, version: str) -> Files:
     badges = dict(_list_badges(board))
     files = {
         PAGE: write_html(document),
-        MARKDOWN: f"{write_markdown(document)}\n{'  '.join(map(escape_text, _list_methods(board)))}\n",
+        MARKDOWN: f"{write_markdown(document)}\n{_write_list(_list_methods(board))}",
         **{path: svg for path, (_, svg) in badges.items()},
     }
     listed = {path: label for path, (label, _) in badges.items()}
@@ -90,7 +90,7 @@ def make_document(board: Leaderboard, version: str) -> Document:
             *parts,
             *(_make_cross_table(table, _MOST_ROWS // len(board.tables)) for table in board.tables),
         ],
-        method=[Method("Valid calls and intervals", _list_methods(board))],
+        method=[Method("What the words mean", _list_methods(board))],
         link=None,
         made_at=None,
         small_print=f"Made by {MADE_BY}. This page contains no content of calls.",
@@ -98,7 +98,12 @@ def make_document(board: Leaderboard, version: str) -> Document:
 
 
 def _list_methods(board: Leaderboard) -> list[str]:
-    return [HOW_MEASURED, *filter(None, [board.gap]), *board.notes]
+    return [*DEFINITIONS, *filter(None, [board.gap]), *board.notes]
+
+
+def _write_list(sentences: Sequence[str]) -> str:
+    """Return a list in Markdown."""
+    return "".join(f"- {escape_text(sentence)}\n" for sentence in sentences)
 
 
 def _write_day(day: date | None) -> str:
@@ -118,7 +123,7 @@ def _describe_days(board: Leaderboard) -> str:
 def _make_model_table(models: Sequence[ModelRates]) -> DocumentTable:
     solid = [model for model in models if any(slice_.is_solid for slice_ in model.slices.values())]
     shown = (solid or models)[:_MOST_MODELS]
-    title = "Models by four rates"
+    title = "Models by rates and cost"
     if len(models) > len(shown):
         title += f" ({len(shown)} of {len(models)} models; {DATA} contains all)"
     axes = {
@@ -299,7 +304,7 @@ def _write_data(board: Leaderboard, version: str, paths: Sequence[str], badges: 
         "days": {"from": f"{board.days[0]}", "to": f"{board.days[1]}"} if board.days else None,
         "filters": dict(board.filters),
         "sentence": board.sentence,
-        "how_measured": HOW_MEASURED,
+        "how_measured": " ".join(DEFINITIONS),
         "notes": [*filter(None, [board.gap]), *board.notes],
         "valid_calls": _describe_share(board.whole, is_valid=True) if board.whole else None,
         "models": [_describe_model(model) for model in board.models],

@@ -20,6 +20,7 @@ SELECT_PUBLIC_RATES = (
     "SELECT model, host, day, rate, source, n FROM public_rates ORDER BY model, host, day, source"
 )
 _INSERT = "INSERT OR REPLACE INTO public_rates (model, host, day, rate, source, n) VALUES (?, ?, ?, ?, ?, ?)"
+_REMOVE = "DELETE FROM public_rates WHERE source = ?"
 _MOST_BYTES = 16 << 20
 _LONGEST = 500  # A name has at most this many characters.
 _SHARE = re.compile(r"(?:0(?:\.[0-9]{1,12})?|1(?:\.0{1,12})?|\.[0-9]{1,12})")
@@ -54,13 +55,13 @@ def make_public_rate(row: Sequence[Any]) -> PublicRate:
     return PublicRate(model, host, date.fromisoformat(day), rate, source, n)
 
 
-def save_public_rates(file: MemoryFile, rates: Iterable[PublicRate]) -> None:
+def save_public_rates(file: MemoryFile, rates: Iterable[PublicRate], removed: str | None = None) -> None:
     """Save all rates. A stored rate with the same model, host, day and source is replaced.
 
-    If one rate cannot be saved, no rate is saved.
+    First, all stored rates of the source `removed` are removed. If one rate cannot be saved, nothing changes.
     """
     rows = [(each.model, each.host, each.day.isoformat(), each.rate, each.source, each.n) for each in rates]
-    file.write((_INSERT, rows))
+    file.write((_REMOVE, [(removed,)] if removed is not None else []), (_INSERT, rows))
 
 
 def read_public_rate_file(path: Path) -> list[PublicRate]:
@@ -78,7 +79,8 @@ def read_public_rate_file(path: Path) -> list[PublicRate]:
     rows, problems = read_csv_rows(path, text, COLUMNS, OPTIONAL_COLUMNS)
     if not rows and not problems:
         advice = f"write the columns {','.join(COLUMNS)} in line 1, and one rate per line"
-        raise CheckedFileError([Problem(path, None, "", "has no rate", advice)])
+        what = "has no rate" if text.strip() else "is empty"
+        raise CheckedFileError([Problem(path, None, "", what, advice)])
     rates: list[PublicRate] = []
     lines: dict[tuple[str, str, date, str], int] = {}
     for row in rows:
@@ -110,10 +112,13 @@ def _find_faults(row: CsvRow) -> Iterator[tuple[str, str, str]]:
     elif day > datetime.now(UTC).date() + timedelta(days=1):
         yield "date", f"{day} is in the future", "write the day of the measurement"
     if _read_rate(fields.get("rate", "")) is None:
+        value = fields.get("rate", "")
+        # A number over 1 is no share. Its writer probably meant a percentage.
+        percentage = f"{value}%, if you mean percent; or " if _read_rate(f"{value}%") is not None else ""
         yield (
             "rate",
-            _describe(fields.get("rate")),
-            "write a share from 0 to 1 (0.031) or a percentage (3.1%)",
+            _describe(value),
+            f"write {percentage}a share from 0 to 1 (0.031) or a percentage (3.1%)",
         )
     if (n := fields.get("n")) and not _COUNT.fullmatch(n):
         yield "n", _describe(n), "write the number of requests, such as 1250, or leave it out"

@@ -91,7 +91,10 @@ def test_one_tool_name_on_two_servers_is_counted_separately(tmp_path: Path) -> N
 
 def test_a_store_without_servers_lists_and_latencies_says_what_is_missing(tmp_path: Path) -> None:
     nothing = compare(tmp_path / "a", {"tool_calls": calls(40, 0, tool="shell")})
-    assert nothing.sentence.startswith("No log names an MCP server")
+    assert nothing.sentence == (
+        "No call and no offered tool names an MCP server. Callgauge reads the server from tool names of the "
+        "form mcp__SERVER__TOOL."
+    )
     assert not nothing.has_servers
     bare = compare(tmp_path / "b", {"tool_calls": server_calls("files", 40, 0)})
     assert [note.split(" of ")[0] for note in bare.notes] == [
@@ -102,8 +105,13 @@ def test_a_store_without_servers_lists_and_latencies_says_what_is_missing(tmp_pa
 
 
 def test_the_command_prints_the_same_sentence_as_text_and_json(tmp_path: Path) -> None:
-    made = [*server_calls("files", 100, 0, "read"), *server_calls("\x1b[31mweb", 40, 60, "fetch")]
-    comparison = compare(tmp_path, {"tool_calls": made, **offers(("write", "files", 800))})
+    made = [
+        *server_calls("files", 100, 0, "read"),
+        *server_calls("\x1b[31mweb", 40, 60, "fetch"),
+        *calls(40, 0, tool="shell"),
+    ]
+    lists = offers(("write", "files", 800), ("wait", None, 400))
+    comparison = compare(tmp_path, {"tool_calls": made, **lists})
     command = ["mcp-servers", "--store", str(tmp_path), "--days", "all"]
     text = CliRunner().invoke(app, command)
     assert text.exit_code == 0, text.output
@@ -111,8 +119,11 @@ def test_the_command_prints_the_same_sentence_as_text_and_json(tmp_path: Path) -
     assert "never called          write; about 200 tokens per step" in text.output
     assert "60.0% (" in text.output
     assert "60 / 100, measured on all calls" in text.output
+    assert "\n\nTools without an MCP server: 40 calls\n" in text.output
+    assert "never called          wait; about 100 tokens per step" in text.output
     data = json.loads(CliRunner().invoke(app, [*command, "--format", "json"]).output)
     assert data["sentence"] == comparison.sentence
+    assert [(each["server"], each["calls"]) for each in data["servers"]][-1] == (None, 40)
     servers = {each["server"]: each for each in data["servers"]}
     assert (servers["files"]["execution"]["n"], servers["files"]["never_called_tokens_per_step"]) == (
         100,

@@ -291,6 +291,18 @@ def test_the_public_rates_are_counted_in_a_sentence(compare: Compare) -> None:
     )
 
 
+def test_a_pair_with_rates_of_two_sources_is_named_once(compare: Compare) -> None:
+    rates = [public(rate=0.02), public(rate=0.03, source="other"), public(rate=0.1, source="third")]
+    table = compare("owl", *rates, public(host="WEST", rate=0.6))
+    assert table.write_sentences(str)[1] == (
+        "Next to 4 public rates: owl on east (2 of 3 public rates) has more tool-call errors than the public "
+        "rate; owl on west has fewer tool-call errors than the public rate; no clear difference for 1."
+    )
+    both = compare("owl", *rates[:2]).write_sentences(str)[1]
+    assert "owl on east (all 2 public rates) has more tool-call errors" in both
+    assert [row.other_spelling for row in table.rows if row.public] == [*[""] * 3, "listed as owl on WEST"]
+
+
 def test_a_host_without_errors_has_no_ratio() -> None:
     slices = [
         Slice(PUBLIC_ERROR, "owl", host, of_sessions([(k, 10)] * 60), 600)

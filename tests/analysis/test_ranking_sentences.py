@@ -247,7 +247,7 @@ def test_few_large_sessions_are_not_ranked_and_the_sentence_says_why() -> None:
 
 def test_one_model_beside_what_the_logs_do_not_name_is_not_called_different_work() -> None:
     several = [of_slice("a", 10, 500), of_slice("unknown", 100, 500)]
-    assert write(rank(several)) == "Nothing to rank: only one model was observed."
+    assert write(rank(several)) == "Nothing to rank: only one model was observed (500 calls)."
     assert write(rank(several[1:])) == "Nothing to rank: no named model was observed."
     several += [of_slice("few", 0, 493, sessions=2)]
     sentence = "Not enough data to rank: 1 of 2 models has 30 observations and 10 sessions."

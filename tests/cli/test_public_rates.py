@@ -49,10 +49,11 @@ def test_rates_are_imported_and_stand_next_to_the_errors_of_the_store(store: Pat
     assert row.split("  ")[-1] == "higher than the public rate"
     assert "50% (20 / 40)" not in row
     assert "20 / 40" in row
-    assert "0.50% (2025-06-01, =1+1, 526 days apart)" in row
+    assert "0.50% (2025-06-01, =1+1, 526 days apart, listed as openai/owl on EAST)" in row
     assert "  ibis on north: no calls of this model" in lines
     assert "Not listed: 1 pair of model and host" in result.stdout
     assert "\x1b" not in result.output
+    assert "Compared days: 2026-10-13 to 2026-11-09." in lines
 
 
 def test_the_rows_are_data_too(store: Path, file: Path) -> None:
@@ -63,7 +64,45 @@ def test_the_rows_are_data_too(store: Path, file: Path) -> None:
     assert [each["model"] for each in answer["unmatched"]] == ["ibis"]
     table = list(csv.DictReader(run("--store", store, "--format", "csv").stdout.splitlines()))
     assert [each["public_source"] for each in table if each["public_source"]] == ["'=1+1"]
-    assert list(table[0]) == list(row)
+    assert list(table[0]) == [*row, "from_day", "to_day"]
+    assert answer["days"] == {"from": "2026-10-13", "to": "2026-11-09"}
+    assert (table[0]["from_day"], table[0]["to_day"]) == ("2026-10-13", "2026-11-09")
+
+
+def test_only_the_chosen_days_are_compared(store: Path, tmp_path: Path) -> None:
+    late = [write_session(f"late {n}", [[VALID]], day="2026-11-11") for n in range(20)]
+    load([write_log(tmp_path / "late", *late)], store)
+    answers = {
+        days: json.loads(run("--store", store, "--format", "json", *words).stdout)
+        for days, words in (("default", ()), ("1d", ("--days", "1d")), ("all", ("--days", "all")))
+    }
+    counts = {
+        days: next((row["k"], row["n"]) for row in answer["rows"] if row["model"] == "owl")
+        for days, answer in answers.items()
+    }
+    assert counts == {"default": (20, 60), "1d": (0, 20), "all": (20, 60)}
+    assert answers["1d"]["days"] == {"from": "2026-11-11", "to": "2026-11-11"}
+    assert "Compared days: all days." in run("--store", store, "--days", "all").stdout
+    wrong = run("--store", store, "--days", "soon")
+    assert (wrong.exit_code, "--days “soon” is not a range of days" in wrong.stderr) == (2, True)
+
+
+def test_the_rates_of_a_source_are_removed_or_replaced(store: Path, file: Path) -> None:
+    run("--store", store, "--import", file)
+    unknown = run("--store", store, "--remove", "lits")
+    assert (unknown.exit_code, unknown.stdout) == (2, "")
+    assert "no public rate has the source 'lits'; the sources are '=1+1', 'list'" in unknown.stderr
+    file.write_text("model,host,date,rate,source\nibis,west,2025-06-02,nine,list\n", encoding="utf-8")
+    assert run("--store", store, "--remove", "list", "--import", file).exit_code == 2
+    assert len(TeamMemory(store).read().public_rates) == 2
+    file.write_text("model,host,date,rate,source\nibis,west,2025-06-02,3%,list\n", encoding="utf-8")
+    replaced = run("--store", store, "--remove", "list", "--import", file)
+    assert "removed 1 public rate of list" in replaced.stderr
+    assert [each.host for each in TeamMemory(store).read().public_rates] == ["west", "EAST"]
+    assert run("--store", store, "--remove", "=1+1").exit_code == 0
+    assert [each.source for each in TeamMemory(store).read().public_rates] == ["list"]
+    run("--store", store, "--remove", "list")
+    assert "no public rates are imported" in run("--store", store, "--remove", "list").stderr
 
 
 def test_a_bad_line_imports_nothing(store: Path, file: Path) -> None:
@@ -76,7 +115,7 @@ def test_a_bad_line_imports_nothing(store: Path, file: Path) -> None:
 
 
 def test_what_is_missing_is_said(store: Path, file: Path, tmp_path: Path) -> None:
-    assert "No public rates to compare with: import" in run("--store", store).stdout
+    assert "No public rates to compare with. Import" in run("--store", store).stdout
     assert run("--store", store, "--import", tmp_path / "none.csv").exit_code == 2
     empty = run("--store", tmp_path / "none", "--import", file)
     assert (empty.exit_code, "Nothing has been loaded yet" in empty.stderr) == (1, True)

@@ -397,7 +397,7 @@ def test_tool_call_errors_are_next_to_the_public_rates(store: Path, tmp_path: Pa
     (row,) = sheet_of(app, "Tool-call errors by model and host, next to public rates")
     assert row["Tool-call errors"]["sub"].startswith("20 / 40 · ")
     assert (row["Schema accuracy"]["text"], row["Public rate"]["text"]) == ("50%", "0.50%")
-    assert row["Public rate"]["sub"].endswith(" · 526 days apart")
+    assert row["Public rate"]["sub"].endswith(" · 526 days apart · listed as owl on EAST")
     assert row["Verdict"]["text"] == "Higher than the public rate"
     assert row["Parse errors"]["sub"] == "0 / 40"
     (left,) = sheet_of(app, "Public rates that match no calls")

@@ -7,6 +7,7 @@ import json
 import re
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,14 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from callgauge.analysis.comparisons.leaderboard import Leaderboard, PublishedNames, read_leaderboard
+from callgauge.analysis.comparisons.rankings import judge_ranking
+from callgauge.analysis.measures.alerts import Alert, AlertPlace
+from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.metrics.published_store import read_store
 from callgauge.documents.badge import draw_badge, measure_text
 from callgauge.documents.leaderboard_files import BADGES, DATA, MARKDOWN, PAGE, write_archive, write_files
 from callgauge.memory.records import ModelPrice
+from callgauge.stats import Share
 from tests.analysis.store_fixture import a_turn, publish
 from tests.dashboard.sheets import calls
 
@@ -137,6 +142,42 @@ def test_the_files_have_the_numbers_of_each_model_and_tool(store: Path) -> None:
     assert set(data["files"]) == set(files)
 
 
+def test_the_page_and_the_markdown_define_their_words(store: Path) -> None:
+    files = written(store)
+    for path in (PAGE, MARKDOWN, DATA):
+        text = " ".join(files[path].replace("\\", "").split())
+        for word in (
+            "Valid tool calls: 100 % minus the parse errors.",
+            "Retry rate: the",
+            "Turn success: the",
+        ):
+            assert word in text, path
+        assert "Mix-adjusted: compares two models" in text
+    assert "Models by rates and cost" in files[PAGE]
+    assert "\n- Retry rate: " in files[MARKDOWN].replace("\\", "")
+
+
+@pytest.mark.parametrize("is_pair", [True, False])
+def test_an_alert_never_names_a_host(store: Path, monkeypatch: pytest.MonkeyPatch, is_pair: bool) -> None:
+    days = (date(2026, 11, 14), date(2026, 11, 20))
+    alert = Alert(
+        key="key", values={"model": "falcon", **({"provider": "east-1"} if is_pair else {})},
+        rate=RATES["parse_error"], found=days[1], since=days[0], back=None, over=None, rose=True,
+        now=Share(50, 100), interval=None, before=Share(5, 100), difference=None, q=0.001, days=days,
+        baseline=days,
+        place=AlertPlace("provider", "east-1", is_only=True),
+    )  # fmt: skip
+
+    def judge(*args: Any, **options: Any) -> Any:
+        ranking = judge_ranking(*args, **options)
+        return replace(ranking, context=replace(ranking.context, alerts=[alert], night=days[1]))
+
+    monkeypatch.setattr("callgauge.analysis.comparisons.leaderboard.judge_ranking", judge)
+    files = written(store)
+    assert not any("east-1" in content for content in files.values())
+    assert ("Open alert" in json.loads(files[DATA])["sentence"]) is not is_pair
+
+
 def test_the_sentence_is_the_ranking_of_the_page_models(store: Path) -> None:
     board = read(store)
     assert board.sentence in json.loads(written(store)[DATA])["sentence"]
@@ -242,7 +283,7 @@ def test_days_without_calls_give_a_page_that_says_so(store: Path) -> None:
 def test_one_model_with_few_calls_gets_no_rank_and_no_rate(tmp_path: Path) -> None:
     publish(tmp_path, {"tool_calls": calls(4, 1, model="falcon", tool="read_file")})
     files = written(tmp_path)
-    assert "Nothing to rank: only one model was observed." in files[PAGE]
+    assert "Nothing to rank: only one model was observed (5 calls)." in files[PAGE]
     assert "too little data" in files[PAGE]
     assert "80%" not in files[PAGE]
 

@@ -68,6 +68,8 @@ def test_a_rate_is_a_share_or_a_percentage(tmp_path: Path, rate: str, share: flo
         "120 %",
         "1.2",
         "3.1",
+        "3",
+        "300",
         "-0.1",
         "-3%",
         "nan",
@@ -87,7 +89,8 @@ def test_other_rates_are_refused_with_what_to_write(tmp_path: Path, rate: str) -
     quoted = '"' + rate.replace('"', '""') + '"'
     (message,) = refused(tmp_path, f"{HEAD}a,b,2025-11-15,{quoted},s\n")
     assert message.startswith("rates.csv:2: rate: ")
-    assert message.endswith("write a share from 0 to 1 (0.031) or a percentage (3.1%)")
+    assert message.endswith("a share from 0 to 1 (0.031) or a percentage (3.1%)")
+    assert (f"write {rate}%, if you mean percent; or" in message) is (rate in ("1.2", "3.1", "3"))
 
 
 def test_every_bad_line_is_named_with_its_reason(tmp_path: Path) -> None:
@@ -129,7 +132,7 @@ def test_every_bad_line_is_named_with_its_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "rates.csv: has no rate; write the columns model,host,date,rate,source in line 1"),
+        (b"", "rates.csv: is empty; write the columns model,host,date,rate,source in line 1"),
         (HEAD, "rates.csv: has no rate; write the columns"),
         (b"\n\n# only a comment\n", "rates.csv: has no rate"),
         (

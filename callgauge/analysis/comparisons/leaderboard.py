@@ -1,7 +1,8 @@
-"""Collects the data of a leaderboard that people hand out: models by four rates, and valid calls by tool.
+"""Collects the data of a leaderboard that people hand out: models by rates and cost, and valid calls by tool.
 
-A leaderboard has no log content, no file names, no session ids and no names of people. The names of models,
-tools and prompts come from logs, so every writer must escape them.
+A leaderboard has no log content, no file names, no session ids and no names of people. It names a host only
+if a filter chooses the host. The names of models, tools and prompts come from logs, so every writer must
+escape them.
 """
 
 from __future__ import annotations
@@ -35,11 +36,14 @@ VALID = "parse_error"
 """A call is valid if it is no hit of this rate."""
 _NAMED_FILTERS = ("model", "provider", "source", "strategy", "harness_version")
 _MOST_NAMES = 3  # maximum number of filter values that a leaderboard lists
-HOW_MEASURED = (
-    "A tool call is valid if its arguments are JSON, where necessary after a repair, and fit the definition "
-    "of the tool. Each rate is k of n with a 95 % interval over sessions; n counts only what the logs show, "
-    "and the rest is listed as not measured."
+DEFINITIONS = (
+    "Valid tool calls: 100 % minus the parse errors. The arguments fit the tool, if needed after a repair.",
+    "Retry rate: the share of turns with at least one retry of a tool call.",
+    "Turn success: the log reports it. If not, a turn needs an answer, and every call must reach its tool.",
+    "Mix-adjusted: compares two models as if both had the same share of tools and prompts.",
+    "Each rate is k of n with a 95 % interval over sessions. n counts only what the logs show.",
 )
+"""What the words of a leaderboard mean, and how its rates are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,14 +201,16 @@ def _label_rows(ask: Ask, by: str, values: Sequence[str], *, is_named: bool) -> 
 
 
 def _write_sentence(ranking: JudgedRanking, labels: Mapping[str, str], names: PublishedNames) -> str:
-    """Return the sentence of the page Models. Alerts that name a hidden tool or prompt are left out."""
+    """Return the sentence of the page Models, without alerts on a host, or on a hidden tool or prompt."""
     alerts = [alert for each in ranking.context.alerts if (alert := _hide_names(each, names))]
     context = replace(ranking.context, alerts=alerts)
     return replace(ranking, context=context).write_sentence(labels)
 
 
 def _hide_names(alert: Alert, names: PublishedNames) -> Alert | None:
-    hidden = {name for name, is_shown in (("tool", names.tools), ("prompt", names.prompts)) if not is_shown}
+    """Return an alert without hidden names. Return None if its change is known only for a hidden name."""
+    is_shown = {"provider": False, "mcp_server": names.tools, "tool": names.tools, "prompt": names.prompts}
+    hidden = {name for name, shown in is_shown.items() if not shown}
     if hidden & set(alert.values):
         return None
     return replace(alert, place=None) if alert.place and alert.place.dimension in hidden else alert
@@ -244,7 +250,7 @@ def _describe_filters(chosen: Mapping[str, Any], names: PublishedNames) -> dict[
 
 
 def _list_notes(slices: Mapping[str, Sequence[Slice]], costs: Sequence[Cost]) -> list[str]:
-    """Return a sentence for each of the four rates that was not measured."""
+    """Return a sentence for each rate that was not measured, and for a missing cost."""
     notes = [describe_unmeasured(RATES[name], slices[name]) for name in RATE_NAMES]
     if not any(cost.per_completed and cost.is_priced_enough for cost in costs):
         notes.append(

@@ -141,7 +141,10 @@ def _make_score(
 def _write_sentence(scores: Sequence[ServerScore]) -> str:
     servers = [score for score in scores if score.is_server]
     if not servers:
-        return "No log names an MCP server: no call and no offered tool belongs to one."
+        return (
+            "No call and no offered tool names an MCP server. Callgauge reads the server from tool names of "
+            "the form mcp__SERVER__TOOL."
+        )
     measured = [
         score.slices[name] for score in servers for name in ("parse_error", "defined") if name in score.slices
     ]

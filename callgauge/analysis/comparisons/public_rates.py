@@ -25,6 +25,7 @@ from callgauge.analysis.verdicts.hosts import Label
 from callgauge.analysis.verdicts.public_rates import (
     PublicVerdict,
     describe_missing,
+    describe_other_spelling,
     describe_public_hosts,
     describe_public_verdicts,
 )
@@ -89,6 +90,15 @@ class PublicRow:
             return PublicVerdict.UNCLEAR
         return PublicVerdict.HIGHER if difference.estimate > 0 else PublicVerdict.LOWER
 
+    @property
+    def other_spelling(self) -> str:
+        """How the public list writes the model and the host, or "" if it writes the names of the store."""
+        return (
+            describe_other_spelling(self.public, self.slice.name, self.slice.also or "")
+            if self.public
+            else ""
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain values, for JSON and CSV. Rates and differences are shares, 0 to 1."""
         share, parse, public, difference = (
@@ -115,6 +125,8 @@ class PublicRow:
             "parse_error_n": parse.n,
             "parse_error_rate": parse.rate,
             "public_rate": public.rate if public else None,
+            "public_model": public.model if public else None,
+            "public_host": public.host if public else None,
             "public_date": public.day.isoformat() if public else None,
             "public_source": public.source if public else None,
             "public_n": public.n if public else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from math import isfinite
@@ -9,6 +10,7 @@ from math import isfinite
 from callgauge.analysis import wording
 from callgauge.analysis.measures.comparisons import SliceComparison
 from callgauge.analysis.verdicts.hosts import Label, describe_hosts
+from callgauge.memory.public_rates import PublicRate
 from callgauge.stats import divide_rates
 
 FAR_APART = 90
@@ -71,11 +73,19 @@ def describe_days_apart(days: int | None) -> str:
     return f"{days:,} days apart" if days is not None and days > FAR_APART else ""
 
 
+def describe_other_spelling(public: PublicRate, model: str, host: str) -> str:
+    """Return how the public list writes a model and a host, or "" if it writes the same names."""
+    if (public.model, public.host) == (model, host):
+        return ""
+    return f"listed as {wording.one_line(public.model, 40)} on {wording.one_line(public.host, 40)}"
+
+
 def describe_public_verdicts(verdicts: Sequence[tuple[str, PublicVerdict]], imported: int) -> str:
     """Describe how many models on hosts have a higher or a lower error rate than the public rate.
 
-    `verdicts` holds the name ("owl on west") and the verdict of each row that has a public rate. `imported`
-    is the number of public rates that the team imported.
+    `verdicts` holds the name ("owl on west") and the verdict of each row that has a public rate. A name with
+    rates of several sources is listed once, with the number of these rates. `imported` is the number of
+    public rates that the team imported.
     """
     if not imported:
         return (
@@ -86,9 +96,14 @@ def describe_public_verdicts(verdicts: Sequence[tuple[str, PublicVerdict]], impo
         return (
             f"None of the imported public rates ({imported:,}) belongs to a model and a host of these calls."
         )
+    totals = Counter(name for name, _ in verdicts)
     parts = []
     for verdict, amount in ((PublicVerdict.HIGHER, "more"), (PublicVerdict.LOWER, "fewer")):
-        if names := [name for name, own in verdicts if own is verdict]:
+        if counts := Counter(name for name, own in verdicts if own is verdict):
+            names = [
+                name if totals[name] == 1 else f"{name} ({_count(number, totals[name])} public rates)"
+                for name, number in counts.items()
+            ]
             has = "has" if len(names) == 1 else "have"
             parts.append(f"{_name(names)} {has} {amount} tool-call errors than the public rate")
     unclear = sum(own is PublicVerdict.UNCLEAR for _, own in verdicts)
@@ -98,6 +113,10 @@ def describe_public_verdicts(verdicts: Sequence[tuple[str, PublicVerdict]], impo
     if few:
         parts.append(f"not enough data for {few}")
     return f"Next to {wording.plural(len(verdicts), 'public rate')}: {'; '.join(parts)}."
+
+
+def _count(number: int, total: int) -> str:
+    return f"all {total}" if number == total else f"{number} of {total}"
 
 
 def _name(names: Sequence[str]) -> str:

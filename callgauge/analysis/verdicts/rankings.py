@@ -103,7 +103,10 @@ def _write_missing(table: RankedTable, noun: str) -> str:
     several = wording.plural_of(noun)
     named = [row.slice for row in table.rows if row.slice.is_named]
     if len(named) < 2:
-        return f"Nothing to rank: {'only one' if named else 'no named'} {noun} was observed."
+        if not named:
+            return f"Nothing to rank: no named {noun} was observed."
+        counted = wording.plural(named[0].total, named[0].rate.noun)
+        return f"Nothing to rank: only one {noun} was observed ({counted})."
     solid = sum(each.is_solid for each in named)
     if solid < 2:
         have = "has" if solid == 1 else "have"

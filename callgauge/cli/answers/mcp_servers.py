@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.days_option import DaysText, choose_days, find_days, read_days
 from callgauge.cli.options.store_option import Store
 from callgauge.cli.render.exit_codes import ExitCode
 from ingest.processes import let_pandas_in
-from ingest.time_ranges import PRESETS, read_range
+from ingest.time_ranges import PRESETS
 
 if TYPE_CHECKING:
     from callgauge.analysis.comparisons.mcp_servers import ServerComparison, ServerScore
@@ -24,17 +24,16 @@ _NAMED = 5  # never called tools that the text lists
 
 def mcp_servers(
     store: Store,
-    days: Annotated[
-        str, typer.Option(metavar="DAYS", help="The days to compare, such as 7 days or all.")
-    ] = PRESETS[0],
+    days: DaysText = PRESETS[0],
     form: Annotated[
         Literal["text", "json"], typer.Option("--format", help="The format of the answer.")
     ] = "text",
 ) -> None:
     """Compare the MCP servers of a store.
 
-    Prints failures, rejections, latency and the definitions that no model uses. Exits with 1 if the store
-    cannot be read.
+    Prints failures, rejections, latency and the definitions that no model uses. A tool name of the form
+    mcp__SERVER__TOOL names the server. Tools without a server come last; in JSON, their server is null.
+    Exits with 1 if the store cannot be read.
     """
     let_pandas_in()
     comparison = _read_comparison(store, days)
@@ -50,17 +49,10 @@ def _read_comparison(store: Path, days: str) -> ServerComparison:
     from callgauge.analysis.metrics import MetricError
     from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
 
-    today = datetime.now(UTC).date()
-    try:
-        span = read_range(days, today)
-    except ValueError as problem:
-        render.fail(f"--days {problem}", ExitCode.WRONG_USE)
+    span = read_days(days)
     try:
         with read_store(store, texts=False) as reader:
-            newest = reader.ask("extent").iloc[0].last_day
-            # If no call has a day, a range of days would select no call.
-            first, last = span.resolve(newest, today) or (None, None) if newest else (None, None)
-            return compare_servers(reader.ask, {"from_day": first, "to_day": last})
+            return compare_servers(reader.ask, choose_days(find_days(reader.ask, span)))
     except (UnshownStoreError, MetricError) as problem:
         render.fail(str(problem), ExitCode.FAILED)
 
@@ -71,10 +63,9 @@ def _list_lines(comparison: ServerComparison) -> Iterator[str]:
     yield comparison.sentence
     yield from comparison.notes
     for score in comparison.servers:
-        if not score.is_server:
-            continue
+        name = wording.one_line(score.name, 60) if score.is_server else "Tools without an MCP server"
         yield ""
-        yield f"{wording.one_line(score.name, 60)}: {wording.plural(score.calls, 'call')}"
+        yield f"{name}: {wording.plural(score.calls, 'call')}"
         yield from (f"  {line}" for line in _list_figures(score))
 
 
@@ -93,7 +84,7 @@ def _list_figures(score: ServerScore) -> Iterator[str]:
         times = f"p50 {median}, p95 {slow}, {latency.basis}"
     yield f"{'latency':22}{times}"
     if score.tokens_per_step is None:
-        yield f"{'definitions':22}no log lists the tools of this server"
+        yield f"{'definitions':22}no log lists these tools"
         return
     offered = wording.plural(len(score.offered), "tool")
     yield f"{'definitions':22}{offered}, about {score.tokens_per_step:,} tokens per step"

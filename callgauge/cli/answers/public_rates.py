@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.days_option import DaysText, choose_days, find_days, read_days
 from callgauge.cli.options.store_option import Store
 from callgauge.cli.render.exit_codes import ExitCode
 from ingest.processes import let_pandas_in
+from ingest.time_ranges import PRESETS
 
+if TYPE_CHECKING:
+    from callgauge.memory.team_memory import TeamMemory
+
+_LISTED = 10  # maximum number of sources in a message
 Format = Literal["text", "json", "csv"]
 
 
 def public_rates(
     store: Store,
+    days: DaysText = PRESETS[0],
     file: Annotated[
         Path | None,
         typer.Option(
@@ -26,6 +34,14 @@ def public_rates(
             readable=False,
             help="First import public rates from a CSV file: model, host, date, rate (0.031 or 3.1%), "
             "source; optional: n, measure. A rate with the same model, host, date and source is replaced.",
+        ),
+    ] = None,
+    remove: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="First remove all imported public rates of this source. With --import, the file replaces "
+            "them.",
         ),
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="The format of the output.")] = "text",
@@ -41,24 +57,46 @@ def public_rates(
     from callgauge.analysis.metrics import MetricError
     from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
     from callgauge.cli.render.public_rates import list_lines, write_csv, write_json
-    from callgauge.memory.public_rates import read_public_rate_file, save_public_rates
     from callgauge.memory.team_memory import TeamMemory
 
-    memory = TeamMemory(store)
+    span, memory = read_days(days), TeamMemory(store)
     try:
         with read_store(store, texts=True) as reader:
-            if file is not None:
-                imported = read_public_rate_file(file)
-                save_public_rates(memory.file, imported)
-                render.print_message(
-                    f"imported {len(imported):,} public rate{'' if len(imported) == 1 else 's'} from {file}"
-                )
-            table = compare_with_public(reader.ask, memory.read().public_rates, {})
+            if file is not None or remove is not None:
+                _change_rates(memory, file, remove)
+            compared = find_days(reader.ask, span)
+            table = compare_with_public(reader.ask, memory.read().public_rates, choose_days(compared))
     except (UnshownStoreError, MetricError) as problem:
         render.fail(str(problem), ExitCode.FAILED)
     if form == "json":
-        print(write_json(table))
+        print(write_json(table, compared))
     elif form == "csv":
-        sys.stdout.write(write_csv(table))
+        sys.stdout.write(write_csv(table, compared))
     else:
-        print("\n".join(list_lines(table)))
+        print("\n".join(list_lines(table, compared)))
+
+
+def _change_rates(memory: TeamMemory, file: Path | None, removed: str | None) -> None:
+    """Remove the public rates of a source, and import those of a file. If one step fails, nothing changes."""
+    from callgauge.analysis import wording
+    from callgauge.memory.public_rates import read_public_rate_file, save_public_rates
+
+    imported = read_public_rate_file(file) if file else []
+    count = 0
+    if removed is not None:
+        sources = [each.source for each in memory.read().public_rates]
+        count = sources.count(removed)
+        if not count:
+            render.fail(_describe_unknown(removed, sorted(set(sources))), ExitCode.WRONG_USE)
+    save_public_rates(memory.file, imported, removed)
+    if removed is not None:
+        render.print_message(f"removed {wording.plural(count, 'public rate')} of {removed}")
+    if file:
+        render.print_message(f"imported {wording.plural(len(imported), 'public rate')} from {file}")
+
+
+def _describe_unknown(source: str, sources: Sequence[str]) -> str:
+    listed = ", ".join(map(repr, sources[:_LISTED]))
+    more = f" and {len(sources) - _LISTED} more" if len(sources) > _LISTED else ""
+    present = f"the sources are {listed}{more}" if sources else "no public rates are imported"
+    return f"--remove: no public rate has the source {source!r}; {present}"

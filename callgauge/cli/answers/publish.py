@@ -8,18 +8,18 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.days_option import DaysText, choose_days, find_days, read_days
 from callgauge.cli.options.store_option import Store
 from callgauge.cli.render.exit_codes import ExitCode
 from ingest.errors import OptionError
 from ingest.processes import let_pandas_in
-from ingest.time_ranges import PRESETS, read_range
+from ingest.time_ranges import PRESETS
 from ingest.version import CALLGAUGE_VERSION
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ def publish(
         Path,
         typer.Option("--out", metavar="DIR", help="A new folder, or a folder of an earlier `publish`."),
     ],
-    days: Annotated[
-        str, typer.Option(metavar="DAYS", help="The days to publish, such as 7 days or all.")
-    ] = PRESETS[0],
+    days: DaysText = PRESETS[0],
     top: Annotated[
         int, typer.Option(min=1, max=_MOST_ROWS, metavar="N", help="Publish the N most used tools.")
     ] = 8,
@@ -52,9 +50,9 @@ def publish(
 ) -> None:
     """Write a leaderboard of models to hand out.
 
-    The leaderboard is a web page, Markdown, JSON and badges. The files contain no content of calls. The
-    page needs no server and no other file. Exits with 1 if the store cannot be read, or if the folder
-    cannot be written.
+    The leaderboard is a web page, Markdown, JSON and badges. The files contain no content of calls, and no
+    names of hosts or people. The page needs no server and no other file. Exits with 1 if the store cannot
+    be read, or if the folder cannot be written.
     """
     check_folder(out.resolve())
     let_pandas_in()
@@ -82,18 +80,12 @@ def _read_leaderboard(store: Path, days: str, top: int, names: PublishedNames) -
     from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
     from callgauge.memory.team_memory import TeamMemory
 
-    today = datetime.now(UTC).date()
-    try:
-        span = read_range(days, today)
-    except ValueError as problem:
-        render.fail(f"--days {problem}", ExitCode.WRONG_USE)
+    span = read_days(days)
     prices = TeamMemory(store).read().prices
     try:
         with read_store(store, texts=False) as reader:
-            newest = reader.ask("extent").iloc[0].last_day
-            # If no call has a day, a range of days would select no call.
-            first, last = span.resolve(newest, today) or (None, None) if newest else (None, None)
-            return read_leaderboard(reader.ask, prices, {"from_day": first, "to_day": last}, top, names)
+            chosen = choose_days(find_days(reader.ask, span))
+            return read_leaderboard(reader.ask, prices, chosen, top, names)
     except (UnshownStoreError, MetricError) as problem:
         render.fail(str(problem), ExitCode.FAILED)
 

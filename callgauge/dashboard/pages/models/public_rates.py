@@ -129,7 +129,7 @@ def _public_cell(row: PublicRow) -> Cell:
         return Cell("–", values={"rate": None})
     apart = describe_days_apart(row.days_apart)
     n = f"n = {public.n:,}" if public.n else ""
-    details = [public.day.isoformat(), wording.one_line(public.source, 40), n, apart]
+    details = [public.day.isoformat(), wording.one_line(public.source, 40), n, apart, row.other_spelling]
     return Cell(
         wording.percent(public.rate),
         sub=" · ".join(filter(None, details)),
@@ -140,6 +140,8 @@ def _public_cell(row: PublicRow) -> Cell:
             "date": public.day.isoformat(),
             "source": public.source,
             "n": public.n,
+            "listed model": public.model,
+            "listed host": public.host,
             "days apart": row.days_apart,
         },
     )
