@@ -32,7 +32,7 @@ from callgauge.analysis.measures.comparisons import SMALLEST, SliceComparison
 from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.metrics import MetricError
 from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
-from callgauge.analysis.verdicts.headlines import ArmNames, write_headline
+from callgauge.analysis.verdicts.headlines import ArmNames, describe_evenness, write_headline
 from callgauge.analysis.verdicts.sentences import (
     describe_needed,
     describe_verdict,
@@ -196,7 +196,8 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         needed = describe_needed(comparison, margin.size) if verdict == "cannot be told" else ""
         if visible := describe_visible(comparison):  # `needed` says this, too
             sentence = sentence.replace(f"; {visible}", "") if needed else sentence
-        why = " ".join(filter(None, (basis.sentence, needed)))
+        even = describe_evenness(breakdown) if verdict == "worse" else ""
+        why = " ".join(filter(None, (basis.sentence, needed, even)))
     return StoreGate(
         margin.rate.name,
         margin.size,

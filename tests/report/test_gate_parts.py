@@ -77,6 +77,14 @@ def test_the_tool_and_the_parameter_that_got_worse_are_named_and_no_others(tmp_p
     assert "; parameter limit of search wrong in " in where
 
 
+def test_a_change_that_is_alike_in_all_tools_names_no_tool(tmp_path: Path) -> None:
+    usual = {("search", "limit"): 0.04, ("edit", "path"): 0.04}
+    publish_faults(tmp_path, usual, dict.fromkeys(usual, 0.3))
+    gate = judge(tmp_path)
+    assert (gate.verdict, gate.where) == ("worse", ())
+    assert gate.why.endswith("No sign that the difference depends on the tool.")
+
+
 @pytest.mark.thorough
 def test_a_single_tool_needs_no_tool_in_the_sentence(tmp_path: Path) -> None:
     usual = {("search", "limit"): 0.02, ("search", "unit"): 0.02}
