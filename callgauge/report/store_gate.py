@@ -1,8 +1,8 @@
 """The store gate checks whether a slice is worse than its baseline by more than a margin.
 
 The gate passes when the whole interval of the difference is within the margin (non-inferiority). The gate
-fails when the slice is certainly worse. Otherwise there is not enough data for a verdict. The page Compare
-shows the same numbers. Sessions are the independent units, and rates are mix-adjusted when a different mix
+fails when the slice is certainly worse by any amount and a difference of the margin is not ruled out.
+Otherwise there is not enough data for a verdict. The page Compare shows the same numbers. Sessions are the independent units, and rates are mix-adjusted when a different mix
 could explain the difference. If slice and baseline cover different days, the interval is at least as wide as
 the spread between days.
 """
@@ -197,7 +197,8 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         if visible := describe_visible(comparison):  # `needed` says this, too
             sentence = sentence.replace(f"; {visible}", "") if needed else sentence
         even = describe_evenness(breakdown) if verdict == "worse" else ""
-        why = " ".join(filter(None, (basis.sentence, needed, even)))
+        rule = _describe_rule(comparison, margin.size) if verdict == "worse" else ""
+        why = " ".join(filter(None, (basis.sentence, needed, rule, even)))
     return StoreGate(
         margin.rate.name,
         margin.size,
@@ -239,12 +240,25 @@ def decide(comparison: SliceComparison, margin: float) -> Verdict:
     difference = comparison.difference
     if difference is None:
         raise ValueError("nothing was compared")
-    sign = -1 if comparison.slice.rate.is_good else 1
-    # After the change of sign, a higher value is worse for every rate.
-    ends = sorted((sign * difference.low, sign * difference.high))
-    if ends[1] < margin:
+    least, most = _find_loss(difference, comparison.slice.rate)
+    if most < margin:
         return "not worse"
-    return "worse" if ends[0] > 0 and comparison.is_decisive else "cannot be told"
+    return "worse" if least > 0 and comparison.is_decisive else "cannot be told"
+
+
+def _find_loss(difference: Difference, rate: RateDefinition) -> tuple[float, float]:
+    """Return the ends of the interval, with the sign changed so that a higher value is worse."""
+    return (-difference.high, -difference.low) if rate.is_good else (difference.low, difference.high)
+
+
+def _describe_rule(comparison: SliceComparison, margin: float) -> str:
+    """Return why a slice fails although it can be worse by less than the margin, or "" if it cannot."""
+    difference = comparison.difference
+    if difference is None or _find_loss(difference, comparison.slice.rate)[0] >= margin:
+        return ""
+    return (
+        f"The tested side is certainly worse, and a difference of {format_size(margin)} or more is possible."
+    )
 
 
 def _take_reach(difference: Difference) -> GateReach:

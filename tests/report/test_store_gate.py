@@ -230,6 +230,15 @@ HOSTS_COMPARED = [
 ]
 
 
+@pytest.mark.parametrize(("margin", "says_rule"), [("2%", False), ("40%", True)])
+def test_a_failure_below_the_margin_says_the_rule(tmp_path: Path, margin: str, says_rule: bool) -> None:
+    publish(tmp_path, {"tool_calls": [*calls(98, 2, provider="east-1"), *calls(60, 40, provider="west-2")]})
+    only = {"provider": ["west-2"]}, {"provider": ["east-1"]}
+    (result,) = judge_gates(tmp_path, [f"no-worse={margin}"], "same days", "7 days", *only)
+    rule = "The tested side is certainly worse, and a difference of 40 points or more is possible."
+    assert (result.verdict, rule in result.why) == ("worse", says_rule)
+
+
 @pytest.mark.thorough
 def test_the_command_compares_two_hosts_on_the_same_days(tmp_path: Path) -> None:
     store = tmp_path / "store"
