@@ -2,9 +2,9 @@
 
 The gate passes when the whole interval of the difference is within the margin (non-inferiority). The gate
 fails when the slice is certainly worse by any amount and a difference of the margin is not ruled out.
-Otherwise there is not enough data for a verdict. The page Compare shows the same numbers. Sessions are the independent units, and rates are mix-adjusted when a different mix
-could explain the difference. If slice and baseline cover different days, the interval is at least as wide as
-the spread between days.
+Otherwise there is not enough data for a verdict. The page Compare shows the same numbers. Sessions are the
+independent units, and rates are mix-adjusted when a different mix could explain the difference. If slice and
+baseline cover different days, the interval is at least as wide as the spread between days.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from callgauge.analysis.measures.comparisons import SMALLEST, SliceComparison
 from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.metrics import MetricError
 from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
-from callgauge.analysis.verdicts.headlines import ArmNames, describe_evenness, write_headline
+from callgauge.analysis.verdicts.headlines import ArmNames, describe_evenness, write_details, write_headline
 from callgauge.analysis.verdicts.sentences import (
     describe_needed,
     describe_verdict,
@@ -97,8 +97,9 @@ class StoreGate:
 
     `difference` is the difference that the page Compare shows. `decided_by` is the interval that decides.
     `why` is the reason in words, for example which data are missing. `link` leads to the page Compare
-    (`/compare?…`), and `sentence` is the verdict on that page. `where` holds the parts that are worse, and
-    `parts` the same parts in words.
+    (`/compare?…`), and `sentence` is the verdict on that page. `details` is `sentence` without the overall
+    verdict if the rates and the difference say the same. `where` holds the parts that are worse, and `parts`
+    the same parts in words.
     """
 
     rate: str
@@ -112,6 +113,7 @@ class StoreGate:
     at_same_mix: bool
     link: str
     sentence: str = ""
+    details: str = ""
     where: tuple[WorsePart, ...] = ()
     parts: tuple[str, ...] = ()
 
@@ -171,7 +173,7 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
     work = read_work(ask, a, b, margin.rate)
     comparison = compare_sides(a, b, margin.rate, work)
     difference = comparison.difference if comparison else None
-    sentence = ""
+    sentence = details = ""
     decided_by: GateReach | None = None
     where: tuple[WorsePart, ...] = ()
     verdict: Verdict = "cannot be told"
@@ -191,11 +193,14 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         decided_by = _take_reach(difference)
         verdict = decide(comparison, margin.size)
         breakdown = break_sides_down(ask, a, b, margin.rate, comparison, work)
-        sentence = write_headline(breakdown, ArmNames(b.name, a.name), _make_label(labels), SMALLEST)
+        naming = ArmNames(b.name, a.name), _make_label(labels)
+        sentence = write_headline(breakdown, *naming, SMALLEST)
         where = find_worse_parts(ask, arms, breakdown)
         needed = describe_needed(comparison, margin.size) if verdict == "cannot be told" else ""
         if visible := describe_visible(comparison):  # `needed` says this, too
             sentence = sentence.replace(f"; {visible}", "") if needed else sentence
+        # Only the overall verdict contains the mix-adjusted rates.
+        details = sentence if comparison.is_at_same_mix else write_details(breakdown, *naming, SMALLEST)
         even = describe_evenness(breakdown) if verdict == "worse" else ""
         rule = _describe_rule(comparison, margin.size) if verdict == "worse" else ""
         why = " ".join(filter(None, (basis.sentence, needed, rule, even)))
@@ -211,6 +216,7 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         bool(comparison and comparison.is_at_same_mix),
         _write_link(arms, margin.rate),
         sentence,
+        details,
         where,
         tuple(describe_part(part, _make_label(labels)) for part in where),
     )
@@ -303,7 +309,7 @@ def explain_gate(gate: StoreGate) -> GateText:
         _explain_side(gate.baseline),
         f"{_write_reach(gate.difference)}{mix}" if gate.difference else "",
         gate.decided_by is not None,
-        " ".join(filter(None, (gate.sentence, gate.why))),
+        " ".join(filter(None, (gate.details, gate.why))),
         gate.parts,
         gate.link,
     )
@@ -315,10 +321,25 @@ def make_result(gate: StoreGate) -> dict[str, Any]:
 
 
 def _explain_side(side: GateSide) -> GateSideText:
-    reach = ""
+    interval = ""
     if side.low is not None and side.high is not None:
-        reach = f", 95% {wording.interval(Interval(side.low, side.high))}"
-    return GateSideText(side.name, wording.rate(side.k, side.n), f"{wording.fraction(side.k, side.n)}{reach}")
+        interval = f"95% {wording.interval(Interval(side.low, side.high))}"
+    return GateSideText(
+        _name_side(side), wording.rate(side.k, side.n), wording.fraction(side.k, side.n), interval
+    )
+
+
+def _name_side(side: GateSide) -> str:
+    """Return the name of a slice with its days, such as "west-2, 22–28 Nov 2026"."""
+    first, last = side.first_day, side.last_day
+    days = f"{last.day} {last:%b %Y}"
+    if first != last and (first.year, first.month) == (last.year, last.month):
+        days = f"{first.day}–{days}"
+    elif first != last:
+        days = f"{first.day} {first:%b{' %Y' if first.year != last.year else ''}} – {days}"
+    # The page Compare writes the days in the name only if the days of both slices differ.
+    name = side.name.replace(f"{first}" if first == last else f"{first} to {last}", "").rstrip(" ·")
+    return f"{name}, {days}" if name and name != "everything" else days
 
 
 def _write_reach(reach: GateReach) -> str:

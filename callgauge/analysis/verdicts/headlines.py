@@ -60,10 +60,14 @@ def write_headline(breakdown: Breakdown, names: ArmNames, label: Label, smallest
 
     `smallest` is the smallest difference of interest, as a share.
     """
-    named = breakdown.find_named(smallest)
+    whole = _describe_whole(breakdown, names, breakdown.find_named(smallest), smallest)
+    return f"{whole} {write_details(breakdown, names, label, smallest)}".rstrip()
+
+
+def write_details(breakdown: Breakdown, names: ArmNames, label: Label, smallest: float) -> str:
+    """Return the sentences of `write_headline` that follow the overall verdict."""
     sentences = [
-        _describe_whole(breakdown, names, named, smallest),
-        *_describe_named(breakdown, named, label, smallest),
+        *_describe_named(breakdown, breakdown.find_named(smallest), label, smallest),
         _describe_dependence(breakdown, smallest),
         *_describe_prices(breakdown, names, smallest),
         _describe_undated(breakdown.whole, smallest),

@@ -29,8 +29,8 @@ Gates = Annotated[
         "--gate",
         metavar="no-worse[:RATE]=SIZE",
         help="Exit with 0 if the 95% interval of the difference excludes a loss of SIZE (0.02 or 2%), with 5 "
-        "if the rate is certainly worse by any amount and a loss of SIZE is possible, else with 6 (not enough "
-        "data). [default RATE: parse_error; of a trial run its primary measure] Repeatable.",
+        "if the rate is certainly worse by any amount and a loss of SIZE is possible, else with 6 (not "
+        "enough data). [default RATE: parse_error; of a trial run its primary measure] Repeatable.",
     ),
 ]
 Baseline = Annotated[
