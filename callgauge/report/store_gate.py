@@ -181,8 +181,6 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         why = _describe_unmeasured(ask, (a, b), margin.rate)
     elif basis.rate is None:
         why = basis.sentence
-    elif do_overlap(*arms):
-        why = "Both sides share calls; choose other days with --days, or another baseline."
     elif (
         comparison.p is None
         # The page Compare gives no verdict here either, because there is too little data or the mix differs.
@@ -368,7 +366,7 @@ def choose_gate_arms(
     chosen: Mapping[str, Sequence[str]],
     of_baseline: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[Arm, Arm]:
-    """Return the baseline A and the slice B to judge. Raises GateSyntaxError.
+    """Return the baseline A and the slice B to judge. Raises GateSyntaxError, also if A and B share calls.
 
     `baseline` is the name of a saved baseline, a range of days, SAME_DAYS, or a number of days just before
     the days of B. `days` are the days of B. `chosen` holds filter values for both sides by dimension, as
@@ -396,7 +394,25 @@ def choose_gate_arms(
             of_a = of_b[0] - timedelta(span.length), of_b[0] - timedelta(1)
         else:
             of_a = _read_days(baseline, newest)
-    return Arm("A", {**own, **pinned, **other}, of_a), Arm("B", {**pinned, **own}, of_b)
+    a, b = Arm("A", {**own, **pinned, **other}, of_a), Arm("B", {**pinned, **own}, of_b)
+    if do_overlap(a, b):
+        raise GateSyntaxError(_describe_overlap(baseline, of_a, of_b))
+    return a, b
+
+
+def _describe_overlap(baseline: str, of_a: Days, of_b: Days) -> str:
+    """Return which days are in both sides of a gate, and what to write instead."""
+    (first, last), tested = of_a, f"{of_b[0]} to {of_b[1]}"
+    if of_a == of_b:
+        return (
+            f"both sides of the gate are the same calls of {tested}; for two hosts on the same days, name "
+            "different hosts with --provider and --baseline-provider"
+        )
+    return (
+        f"the baseline {baseline!r} ({first} to {last}) and the tested days ({tested}) share the days "
+        f"{max(first, of_b[0])} to {min(last, of_b[1])}; use other days, for example the baseline '7 days' "
+        "for the 7 days before the tested days"
+    )
 
 
 def _read_days(text: str, newest: date) -> Days:

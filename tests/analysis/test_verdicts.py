@@ -93,8 +93,8 @@ def test_an_undecided_sentence_says_how_many_more_sessions_each_size_of_differen
     sentence = say(first, other)
     assert sentence.startswith("No clear difference: 5.0% vs 8.3%, difference −3.3 points (−")
     assert sentence.endswith(
-        f"220 sessions. About {round_up(needed)} more sessions on each side would decide a difference as large "
-        f"as this one; about {round_up(least)} would decide a difference of 2 points."
+        f"220 sessions. About {round_up(needed)} more sessions on each side would decide a difference as "
+        f"large as this one; about {round_up(least)} would decide a difference of 2 points."
     )
     half = sessions_needed(first.share, other.share, 0.005)
     assert half is not None

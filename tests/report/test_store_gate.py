@@ -110,10 +110,14 @@ def test_too_few_days_on_both_sides_tell_nothing(published: Path) -> None:
     assert "ran on different days, and neither on 5 of them" in write_sentence(explain_gate(gate_result))
 
 
-def test_days_that_both_sides_have_tell_nothing(published: Path) -> None:
-    gate_result = judge(published, "no-worse=0.05", baseline="2026-11-01 to 2026-11-12")
-    assert gate_result.verdict == "cannot be told"
-    assert "share calls" in write_sentence(explain_gate(gate_result))
+def test_days_that_both_sides_have_are_wrong_use(published: Path) -> None:
+    words = ["--gate", "no-worse=5%", "--days", QUIET, "--baseline", "2026-11-01 to 2026-11-12"]
+    refused = CliRunner().invoke(app, ["gate", "--store", str(published), *words])
+    assert refused.exit_code == 2
+    assert (
+        "the baseline '2026-11-01 to 2026-11-12' (2026-11-01 to 2026-11-12) and the tested days (2026-11-10 to "
+        "2026-11-16) share the days 2026-11-10 to 2026-11-12; use other days"
+    ) in " ".join(refused.stderr.split())
 
 
 @pytest.mark.thorough
@@ -175,6 +179,9 @@ def test_a_host_narrows_both_sides_and_the_baseline_may_have_another() -> None:
     [
         ({"provider": ["east-2"]}, "the store has no host 'east-2'; did you mean 'east-1'"),
         ({"baseline": "v13"}, "saved baselines are v12"),
+        ({"baseline": "last week"}, r"'last week' \(2026-11-13 to 2026-11-19\) and the tested days"),
+        ({"baseline": "same days"}, "the same calls of 2026-11-14 to 2026-11-20; for two hosts"),
+        ({"baseline": "same days", "provider": ["east-1"]}, "name different hosts with --provider and"),
         ({"baseline": "all"}, "write 7 days, or a first and a last day"),
         ({"days": "sometime"}, "is not a range of days"),
         ({"model": ["herron"]}, "did you mean 'heron'"),
