@@ -28,6 +28,7 @@ from callgauge.analysis.comparisons.sides import (
 )
 from callgauge.analysis.comparisons.strata_queries import Ask
 from callgauge.analysis.comparisons.worse_parts import WorsePart, describe_part, find_worse_parts
+from callgauge.analysis.load_state import find_last_whole_day
 from callgauge.analysis.measures.comparisons import SMALLEST, SliceComparison
 from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.metrics import MetricError
@@ -156,7 +157,9 @@ def judge_gates(
                 raise ReportError("no call of the store has a day: a gate compares days")
             labels = read_labels(reader.ask)
             arms = choose_gate_arms(newest, labels, baselines, baseline, days, chosen, of_baseline)
-            return [judge_store_gate(reader.ask, arms, labels, margin) for margin in margins]
+            note = _describe_incomplete(reader.ask, arms[1])
+            gates = [judge_store_gate(reader.ask, arms, labels, margin) for margin in margins]
+            return [replace(gate, why=f"{gate.why} {note}".strip()) for gate in gates]
     except (UnshownStoreError, MetricError) as problem:
         raise ReportError(str(problem)) from None
 
@@ -232,6 +235,18 @@ def _describe_unmeasured(ask: Ask, sides: tuple[CompareSide, CompareSide], rate:
         f"{sentence}: the store has no {several} there. The days of the store are {extent.first_day} to "
         f"{extent.last_day}; choose other days with --days and --baseline, or fewer filters."
     )
+
+
+def _describe_incomplete(ask: Ask, arm: Arm) -> str:
+    """Return which of the newest days of a slice are not complete, or "" if all days are complete."""
+    last = find_last_whole_day(ask)
+    if last is None or arm.days is None or arm.days[1] <= last:
+        return ""
+    days = max(arm.days[0], last + timedelta(1)), arm.days[1]
+    rows = ask("slices", rates=("emission",), by="day", from_day=days[0], to_day=days[1])
+    verb = "is" if days[0] == days[1] else "are"
+    calls = wording.plural(int(rows["total"].sum()), "call")
+    return f"{_write_days(days)} {verb} not complete: the store has {calls} there."
 
 
 def _make_label(labels: Labels) -> Callable[[str, str], str]:
@@ -330,14 +345,21 @@ def _explain_side(side: GateSide) -> GateSideText:
 def _name_side(side: GateSide) -> str:
     """Return the name of a slice with its days, such as "west-2, 22–28 Nov 2026"."""
     first, last = side.first_day, side.last_day
-    days = f"{last.day} {last:%b %Y}"
-    if first != last and (first.year, first.month) == (last.year, last.month):
-        days = f"{first.day}–{days}"
-    elif first != last:
-        days = f"{first.day} {first:%b{' %Y' if first.year != last.year else ''}} – {days}"
+    days = _write_days((first, last))
     # The page Compare writes the days in the name only if the days of both slices differ.
     name = side.name.replace(f"{first}" if first == last else f"{first} to {last}", "").rstrip(" ·")
     return f"{name}, {days}" if name and name != "everything" else days
+
+
+def _write_days(days: Days) -> str:
+    """Write days, such as "22–28 Nov 2026"."""
+    first, last = days
+    end = f"{last.day} {last:%b %Y}"
+    if first == last:
+        return end
+    if (first.year, first.month) == (last.year, last.month):
+        return f"{first.day}–{end}"
+    return f"{first.day} {first:%b}{f' {first.year}' if first.year != last.year else ''} – {end}"
 
 
 def _write_reach(reach: GateReach) -> str:

@@ -115,8 +115,8 @@ def test_days_that_both_sides_have_are_wrong_use(published: Path) -> None:
     refused = CliRunner().invoke(app, ["gate", "--store", str(published), *words])
     assert refused.exit_code == 2
     assert (
-        "the baseline '2026-11-01 to 2026-11-12' (2026-11-01 to 2026-11-12) and the tested days (2026-11-10 to "
-        "2026-11-16) share the days 2026-11-10 to 2026-11-12; use other days"
+        "the baseline '2026-11-01 to 2026-11-12' (2026-11-01 to 2026-11-12) and the tested days (2026-11-10 "
+        "to 2026-11-16) share the days 2026-11-10 to 2026-11-12; use other days"
     ) in " ".join(refused.stderr.split())
 
 
