@@ -81,13 +81,16 @@ def write_where(gate: GateText) -> str:
 def list_lines(gates: Sequence[GateText], address: str | None = None) -> Iterator[str]:
     """Yield the lines of plain text for each gate: the verdict, where the change is, and the link.
 
-    `address` is the URL of the dashboard. Without `address`, a link is the path of the page.
+    `address` is the URL of the dashboard. Without `address`, a link is the path of the page, and the last
+    line says how to get full links.
     """
     for gate in gates:
         yield write_sentence(gate)
         if where := write_where(gate):
             yield f"  {where}"
         yield f"  {_find_address(gate, address)}"
+    if gates and not address:
+        yield "  For full links, add --dashboard URL."
 
 
 def write_gates(gates: Sequence[GateText], address: str | None = None) -> str:

@@ -149,7 +149,7 @@ def test_a_trial_run_is_judged_like_its_report(
     assert exit_code == code
     assert output.startswith(start)
     assert "new and old ran the same " in output
-    assert output.endswith("  /trials?run=made.1a2b\n")
+    assert output.endswith("  /trials?run=made.1a2b\n  For full links, add --dashboard URL.\n")
     report = CliRunner().invoke(app, ["trial", "report", str(root), "--gate", "no-worse=0.02"])
     assert report.exit_code == code
     assert output.splitlines()[0] in report.stdout
@@ -232,6 +232,10 @@ def test_a_run_with_one_variant_has_nothing_to_compare(tmp_path: Path) -> None:
         (["--gate", "no-worse=2%", "--days", "7 days"], "is not like for like"),
         (["--gate", "no-worse=2%", "--store", "s", "--model", "m"], "cannot be used with --store, --model"),
         (["--gate", "no-worse=2%", "--json", "--format", "text"], "use --json or --format, not both"),
+        (
+            ["--gate", "no-worse=2%", "--format", "xml"],
+            "'--format': 'xml' is not one of 'text', 'markdown', 'json', 'github'.",
+        ),
         (["--gate", "no-worse=2%", "--dashboard", "gauge"], "is not an address"),
         (["--gate", "no-worse=2%", "--dashboard", "javascript:alert(1)"], "is not an address"),
         (["--gate", "no-worse=2%", "--dashboard", "https://x](y)"], "is not an address"),
