@@ -158,8 +158,8 @@ def judge_gates(
             labels = read_labels(reader.ask)
             arms = choose_gate_arms(newest, labels, baselines, baseline, days, chosen, of_baseline)
             note = _describe_incomplete(reader.ask, arms[1])
-            gates = [judge_store_gate(reader.ask, arms, labels, margin) for margin in margins]
-            return [replace(gate, why=f"{gate.why} {note}".strip()) for gate in gates]
+            results = [judge_store_gate(reader.ask, arms, labels, margin) for margin in margins]
+            return [replace(result, why=f"{result.why} {note}".strip()) for result in results]
     except (UnshownStoreError, MetricError) as problem:
         raise ReportError(str(problem)) from None
 

@@ -136,6 +136,7 @@ def list_results(record: RunRecord, gates: Sequence[GateResult]) -> list[dict[st
                     "at_same_mix": False,
                     "link": text.link,
                     "sentence": "",
+                    "details": "",
                     "where": [],
                     "parts": list(text.where),
                     "tasks": asdict(arm.changes),
