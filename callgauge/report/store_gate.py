@@ -198,10 +198,10 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         sentence = write_headline(breakdown, *naming, SMALLEST)
         where = find_worse_parts(ask, arms, breakdown)
         needed = describe_needed(comparison, margin.size) if verdict == "cannot be told" else ""
-        if visible := describe_visible(comparison):  # `needed` says this, too
-            sentence = sentence.replace(f"; {visible}", "") if needed else sentence
         # Only the overall verdict contains the mix-adjusted rates.
         details = sentence if comparison.is_at_same_mix else write_details(breakdown, *naming, SMALLEST)
+        if needed and (visible := describe_visible(comparison)):  # `needed` says this, too
+            details = details.replace(f"; {visible}", "")
         even = describe_evenness(breakdown) if verdict == "worse" else ""
         rule = _describe_rule(comparison, margin.size) if verdict == "worse" else ""
         why = " ".join(filter(None, (basis.sentence, needed, rule, even)))
