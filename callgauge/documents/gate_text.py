@@ -27,11 +27,12 @@ _LONGEST = 2_000  # maximum length of a verdict on one line, in characters
 
 @dataclass(frozen=True, slots=True)
 class GateSideText:
-    """The tested side or the baseline of a gate. `counts` is k / n with the 95 % interval."""
+    """The tested side or the baseline of a gate. `counts` is k / n, and `interval` the 95 % interval."""
 
     name: str
     rate: str
     counts: str
+    interval: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +62,12 @@ def write_sentence(gate: GateText) -> str:
     if not gate.is_judged:
         return f"{_WORDS[gate.verdict]} about {gate.rate}. {gate.explanation}"
     tested, baseline = (
-        f"{wording.one_line(side.name, 80)} {side.rate} ({side.counts})"
+        f"{side.rate} ({wording.one_line(side.name, 80)}, {side.counts})"
         for side in (gate.tested, gate.baseline)
     )
-    figures = f"{gate.rate} of {tested} against {baseline}; difference {gate.difference}"
-    verdict = f"{_WORDS[gate.verdict]}: {figures}, margin {gate.margin}."
-    return f"{verdict} {gate.explanation}".rstrip()
+    figures = f"{_WORDS[gate.verdict]}: {gate.rate} {tested} against {baseline}."
+    difference = f"Difference {gate.difference}; your margin is {gate.margin}."
+    return f"{figures} {difference} {gate.explanation}".rstrip()
 
 
 def write_where(gate: GateText) -> str:
@@ -80,13 +81,16 @@ def write_where(gate: GateText) -> str:
 def list_lines(gates: Sequence[GateText], address: str | None = None) -> Iterator[str]:
     """Yield the lines of plain text for each gate: the verdict, where the change is, and the link.
 
-    `address` is the URL of the dashboard. Without `address`, a link is the path of the page.
+    `address` is the URL of the dashboard. Without `address`, a link is the path of the page, and the last
+    line says how to get full links.
     """
     for gate in gates:
         yield write_sentence(gate)
         if where := write_where(gate):
             yield f"  {where}"
         yield f"  {_find_address(gate, address)}"
+    if gates and not address:
+        yield "  For full links, add --dashboard URL."
 
 
 def write_gates(gates: Sequence[GateText], address: str | None = None) -> str:
@@ -100,7 +104,10 @@ def write_gates(gates: Sequence[GateText], address: str | None = None) -> str:
 
 def _list_cells(gate: GateText) -> list[DocumentCell]:
     sides = [
-        DocumentCell(f"{wording.one_line(side.name, 60)}: {side.rate}", side.counts)
+        DocumentCell(
+            f"{wording.one_line(side.name, 60)}: {side.rate}",
+            ", ".join(filter(None, (side.counts, side.interval))),
+        )
         for side in (gate.tested, gate.baseline)
     ]
     texts = (DocumentCell(gate.rate), DocumentCell(_WORDS[gate.verdict]), *sides)

@@ -1,10 +1,10 @@
 """The store gate checks whether a slice is worse than its baseline by more than a margin.
 
 The gate passes when the whole interval of the difference is within the margin (non-inferiority). The gate
-fails when the slice is certainly worse. Otherwise there is not enough data for a verdict. The page Compare
-shows the same numbers. Sessions are the independent units, and rates are mix-adjusted when a different mix
-could explain the difference. If slice and baseline cover different days, the interval is at least as wide as
-the spread between days.
+fails when the slice is certainly worse by any amount and a difference of the margin is not ruled out.
+Otherwise there is not enough data for a verdict. The page Compare shows the same numbers. Sessions are the
+independent units, and rates are mix-adjusted when a different mix could explain the difference. If slice and
+baseline cover different days, the interval is at least as wide as the spread between days.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ from callgauge.analysis.comparisons.sides import (
 )
 from callgauge.analysis.comparisons.strata_queries import Ask
 from callgauge.analysis.comparisons.worse_parts import WorsePart, describe_part, find_worse_parts
+from callgauge.analysis.load_state import find_last_whole_day
 from callgauge.analysis.measures.comparisons import SMALLEST, SliceComparison
 from callgauge.analysis.measures.rates import RATES, RateDefinition
 from callgauge.analysis.metrics import MetricError
 from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
-from callgauge.analysis.verdicts.headlines import ArmNames, write_headline
+from callgauge.analysis.verdicts.headlines import ArmNames, describe_evenness, write_details, write_headline
 from callgauge.analysis.verdicts.sentences import (
     describe_needed,
     describe_verdict,
@@ -97,8 +98,9 @@ class StoreGate:
 
     `difference` is the difference that the page Compare shows. `decided_by` is the interval that decides.
     `why` is the reason in words, for example which data are missing. `link` leads to the page Compare
-    (`/compare?…`), and `sentence` is the verdict on that page. `where` holds the parts that are worse, and
-    `parts` the same parts in words.
+    (`/compare?…`), and `sentence` is the verdict on that page. `details` is `sentence` without the overall
+    verdict if the rates and the difference say the same. `where` holds the parts that are worse, and `parts`
+    the same parts in words.
     """
 
     rate: str
@@ -112,6 +114,7 @@ class StoreGate:
     at_same_mix: bool
     link: str
     sentence: str = ""
+    details: str = ""
     where: tuple[WorsePart, ...] = ()
     parts: tuple[str, ...] = ()
 
@@ -154,7 +157,9 @@ def judge_gates(
                 raise ReportError("no call of the store has a day: a gate compares days")
             labels = read_labels(reader.ask)
             arms = choose_gate_arms(newest, labels, baselines, baseline, days, chosen, of_baseline)
-            return [judge_store_gate(reader.ask, arms, labels, margin) for margin in margins]
+            note = _describe_incomplete(reader.ask, arms[1])
+            results = [judge_store_gate(reader.ask, arms, labels, margin) for margin in margins]
+            return [replace(result, why=f"{result.why} {note}".strip()) for result in results]
     except (UnshownStoreError, MetricError) as problem:
         raise ReportError(str(problem)) from None
 
@@ -171,7 +176,7 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
     work = read_work(ask, a, b, margin.rate)
     comparison = compare_sides(a, b, margin.rate, work)
     difference = comparison.difference if comparison else None
-    sentence = ""
+    sentence = details = ""
     decided_by: GateReach | None = None
     where: tuple[WorsePart, ...] = ()
     verdict: Verdict = "cannot be told"
@@ -179,8 +184,6 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         why = _describe_unmeasured(ask, (a, b), margin.rate)
     elif basis.rate is None:
         why = basis.sentence
-    elif do_overlap(*arms):
-        why = "Both sides share calls; choose other days with --days, or another baseline."
     elif (
         comparison.p is None
         # The page Compare gives no verdict here either, because there is too little data or the mix differs.
@@ -191,12 +194,17 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         decided_by = _take_reach(difference)
         verdict = decide(comparison, margin.size)
         breakdown = break_sides_down(ask, a, b, margin.rate, comparison, work)
-        sentence = write_headline(breakdown, ArmNames(b.name, a.name), _make_label(labels), SMALLEST)
+        naming = ArmNames(b.name, a.name), _make_label(labels)
+        sentence = write_headline(breakdown, *naming, SMALLEST)
         where = find_worse_parts(ask, arms, breakdown)
         needed = describe_needed(comparison, margin.size) if verdict == "cannot be told" else ""
-        if visible := describe_visible(comparison):  # `needed` says this, too
-            sentence = sentence.replace(f"; {visible}", "") if needed else sentence
-        why = " ".join(filter(None, (basis.sentence, needed)))
+        # Only the overall verdict contains the mix-adjusted rates.
+        details = sentence if comparison.is_at_same_mix else write_details(breakdown, *naming, SMALLEST)
+        if needed and (visible := describe_visible(comparison)):  # `needed` says this, too
+            details = details.replace(f"; {visible}", "")
+        even = describe_evenness(breakdown) if verdict == "worse" else ""
+        rule = _describe_rule(comparison, margin.size) if verdict == "worse" else ""
+        why = " ".join(filter(None, (basis.sentence, needed, rule, even)))
     return StoreGate(
         margin.rate.name,
         margin.size,
@@ -209,6 +217,7 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         bool(comparison and comparison.is_at_same_mix),
         _write_link(arms, margin.rate),
         sentence,
+        details,
         where,
         tuple(describe_part(part, _make_label(labels)) for part in where),
     )
@@ -228,6 +237,18 @@ def _describe_unmeasured(ask: Ask, sides: tuple[CompareSide, CompareSide], rate:
     )
 
 
+def _describe_incomplete(ask: Ask, arm: Arm) -> str:
+    """Return which of the newest days of a slice are not complete, or "" if all days are complete."""
+    last = find_last_whole_day(ask)
+    if last is None or arm.days is None or arm.days[1] <= last:
+        return ""
+    days = max(arm.days[0], last + timedelta(1)), arm.days[1]
+    rows = ask("slices", rates=("emission",), by="day", from_day=days[0], to_day=days[1])
+    verb = "is" if days[0] == days[1] else "are"
+    calls = wording.plural(int(rows["total"].sum()), "call")
+    return f"{_write_days(days)} {verb} not complete: the store has {calls} there."
+
+
 def _make_label(labels: Labels) -> Callable[[str, str], str]:
     """Return a function that maps a value of a dimension to the label that the pages show."""
     return lambda dimension, value: wording.one_line(labels.get(dimension, {}).get(value, value), 60)
@@ -238,12 +259,25 @@ def decide(comparison: SliceComparison, margin: float) -> Verdict:
     difference = comparison.difference
     if difference is None:
         raise ValueError("nothing was compared")
-    sign = -1 if comparison.slice.rate.is_good else 1
-    # After the change of sign, a higher value is worse for every rate.
-    ends = sorted((sign * difference.low, sign * difference.high))
-    if ends[1] < margin:
+    least, most = _find_loss(difference, comparison.slice.rate)
+    if most < margin:
         return "not worse"
-    return "worse" if ends[0] > 0 and comparison.is_decisive else "cannot be told"
+    return "worse" if least > 0 and comparison.is_decisive else "cannot be told"
+
+
+def _find_loss(difference: Difference, rate: RateDefinition) -> tuple[float, float]:
+    """Return the ends of the interval, with the sign changed so that a higher value is worse."""
+    return (-difference.high, -difference.low) if rate.is_good else (difference.low, difference.high)
+
+
+def _describe_rule(comparison: SliceComparison, margin: float) -> str:
+    """Return why a slice fails although it can be worse by less than the margin, or "" if it cannot."""
+    difference = comparison.difference
+    if difference is None or _find_loss(difference, comparison.slice.rate)[0] >= margin:
+        return ""
+    return (
+        f"The tested side is certainly worse, and a difference of {format_size(margin)} or more is possible."
+    )
 
 
 def _take_reach(difference: Difference) -> GateReach:
@@ -288,7 +322,7 @@ def explain_gate(gate: StoreGate) -> GateText:
         _explain_side(gate.baseline),
         f"{_write_reach(gate.difference)}{mix}" if gate.difference else "",
         gate.decided_by is not None,
-        " ".join(filter(None, (gate.sentence, gate.why))),
+        " ".join(filter(None, (gate.details, gate.why))),
         gate.parts,
         gate.link,
     )
@@ -300,10 +334,32 @@ def make_result(gate: StoreGate) -> dict[str, Any]:
 
 
 def _explain_side(side: GateSide) -> GateSideText:
-    reach = ""
+    interval = ""
     if side.low is not None and side.high is not None:
-        reach = f", 95% {wording.interval(Interval(side.low, side.high))}"
-    return GateSideText(side.name, wording.rate(side.k, side.n), f"{wording.fraction(side.k, side.n)}{reach}")
+        interval = f"95% {wording.interval(Interval(side.low, side.high))}"
+    return GateSideText(
+        _name_side(side), wording.rate(side.k, side.n), wording.fraction(side.k, side.n), interval
+    )
+
+
+def _name_side(side: GateSide) -> str:
+    """Return the name of a slice with its days, such as "west-2, 22–28 Nov 2026"."""
+    first, last = side.first_day, side.last_day
+    days = _write_days((first, last))
+    # The page Compare writes the days in the name only if the days of both slices differ.
+    name = side.name.replace(f"{first}" if first == last else f"{first} to {last}", "").rstrip(" ·")
+    return f"{name}, {days}" if name and name != "everything" else days
+
+
+def _write_days(days: Days) -> str:
+    """Write days, such as "22–28 Nov 2026"."""
+    first, last = days
+    end = f"{last.day} {last:%b %Y}"
+    if first == last:
+        return end
+    if (first.year, first.month) == (last.year, last.month):
+        return f"{first.day}–{end}"
+    return f"{first.day} {first:%b}{f' {first.year}' if first.year != last.year else ''} – {end}"
 
 
 def _write_reach(reach: GateReach) -> str:
@@ -332,7 +388,7 @@ def choose_gate_arms(
     chosen: Mapping[str, Sequence[str]],
     of_baseline: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[Arm, Arm]:
-    """Return the baseline A and the slice B to judge. Raises GateSyntaxError.
+    """Return the baseline A and the slice B to judge. Raises GateSyntaxError, also if A and B share calls.
 
     `baseline` is the name of a saved baseline, a range of days, SAME_DAYS, or a number of days just before
     the days of B. `days` are the days of B. `chosen` holds filter values for both sides by dimension, as
@@ -360,7 +416,25 @@ def choose_gate_arms(
             of_a = of_b[0] - timedelta(span.length), of_b[0] - timedelta(1)
         else:
             of_a = _read_days(baseline, newest)
-    return Arm("A", {**own, **pinned, **other}, of_a), Arm("B", {**pinned, **own}, of_b)
+    a, b = Arm("A", {**own, **pinned, **other}, of_a), Arm("B", {**pinned, **own}, of_b)
+    if do_overlap(a, b):
+        raise GateSyntaxError(_describe_overlap(baseline, of_a, of_b))
+    return a, b
+
+
+def _describe_overlap(baseline: str, of_a: Days, of_b: Days) -> str:
+    """Return which days are in both sides of a gate, and what to write instead."""
+    (first, last), tested = of_a, f"{of_b[0]} to {of_b[1]}"
+    if of_a == of_b:
+        return (
+            f"both sides of the gate are the same calls of {tested}; for two hosts on the same days, name "
+            "different hosts with --provider and --baseline-provider"
+        )
+    return (
+        f"the baseline {baseline!r} ({first} to {last}) and the tested days ({tested}) share the days "
+        f"{max(first, of_b[0])} to {min(last, of_b[1])}; use other days, for example the baseline '7 days' "
+        "for the 7 days before the tested days"
+    )
 
 
 def _read_days(text: str, newest: date) -> Days:

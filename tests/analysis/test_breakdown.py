@@ -13,6 +13,7 @@ from callgauge.analysis.measures.slices import Slice, merge_slices
 from callgauge.analysis.verdicts.headlines import (
     ArmNames,
     describe_dimension,
+    describe_evenness,
     write_advice,
     write_headline,
 )
@@ -65,9 +66,10 @@ def test_a_model_that_got_worse_is_named_where_the_whole_is_not_decided() -> Non
     assert breakdown.whole.standing() is Standing.UNDECIDED
     assert [(stratum.dimension, stratum.name) for stratum in breakdown.find_named()] == [("model", "heron")]
     assert breakdown.list_differing() == ["model"]
+    assert describe_evenness(breakdown) == ""
     assert headline(breakdown) == (
         "No clear difference between fixer@13 and fixer@12 overall: parse errors 26.0% against 24.4%. "
-        "Worse for heron: 50.0% against 2.0% (+48 points, 200 sessions)."
+        "Worse for heron: 50.0% against 2.0% (+48.0 points, 200 sessions)."
     )
     assert advice(breakdown) == (
         "keep @12 for heron (parse errors 2.0% with @12, 50.0% with @13). Overall: no clear difference."
@@ -93,14 +95,28 @@ def test_what_is_worse_for_everybody_names_nobody() -> None:
     assert breakdown.find_named() == []
     assert headline(breakdown) == "fixer@13 is worse than fixer@12: parse errors 20.0% against 5.0%."
     assert advice(breakdown) == "keep @12. @13 is worse: 20.0% against 5.0%."
+    assert describe_evenness(breakdown) == "No sign that the difference depends on the model."
+
+
+@pytest.mark.parametrize(
+    ("rate", "order"),
+    [
+        ("parse_error", "+35.0 points for west-2 and +0.50 points for east-1"),
+        ("recorded_ok", "+0.50 points for east-1 and +35.0 points for west-2"),
+    ],
+)
+def test_of_two_values_the_worse_value_comes_first(rate: str, order: str) -> None:
+    breakdown = broken_down({"provider": {"east-1": (20, 400, 22, 400), "west-2": (20, 400, 160, 400)}}, rate)
+    words = describe_dimension(breakdown, "provider", lambda _, value: value)
+    assert words == f"The difference depends on the host: {order} (p < 0.001, corrected)."
 
 
 def test_a_model_for_which_it_is_the_other_way_round_is_named() -> None:
     breakdown = broken_down({"model": {"heron": (200, 400, 20, 400), "owl": (20, 200, 80, 200)}})
     assert headline(breakdown) == (
         "fixer@13 is better than fixer@12: parse errors 16.7% against 36.7%. "
-        "Most of all for heron: 5.0% against 50.0% (−45 points, 800 sessions). "
-        "But worse for owl: 40.0% against 10.0% (+30 points, 400 sessions)."
+        "Most of all for heron: 5.0% against 50.0% (−45.0 points, 800 sessions). "
+        "But worse for owl: 40.0% against 10.0% (+30.0 points, 400 sessions)."
     )
     assert advice(breakdown) == (
         "take @13 for heron (parse errors 5.0% with @13, 50.0% with @12); "
@@ -112,7 +128,7 @@ def test_a_model_for_which_it_is_the_other_way_round_is_named() -> None:
 def test_the_one_that_makes_the_difference_is_named() -> None:
     breakdown = broken_down({"model": {"heron": (20, 400, 240, 400), "owl": (20, 400, 22, 400)}})
     assert headline(breakdown).endswith(
-        "Most of all for heron: 60.0% against 5.0% (+55 points, 800 sessions)."
+        "Most of all for heron: 60.0% against 5.0% (+55.0 points, 800 sessions)."
     )
 
 

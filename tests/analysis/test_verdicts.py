@@ -93,8 +93,8 @@ def test_an_undecided_sentence_says_how_many_more_sessions_each_size_of_differen
     sentence = say(first, other)
     assert sentence.startswith("No clear difference: 5.0% vs 8.3%, difference −3.3 points (−")
     assert sentence.endswith(
-        f"220 sessions. About {round_up(needed)} more sessions each would decide a difference as large as "
-        f"this one; about {round_up(least)} would decide one of 2 points."
+        f"220 sessions. About {round_up(needed)} more sessions on each side would decide a difference as "
+        f"large as this one; about {round_up(least)} would decide a difference of 2 points."
     )
     half = sessions_needed(first.share, other.share, 0.005)
     assert half is not None
@@ -110,7 +110,7 @@ def test_among_many_comparisons_it_takes_more_sessions() -> None:
     assert needed is not None
     assert alone is not None
     assert needed > 1.5 * alone
-    assert f"About {round_up(needed)} more sessions each would decide a" in describe_verdict(
+    assert f"About {round_up(needed)} more sessions on each side would decide a" in describe_verdict(
         many[0], SMALLEST
     )
 
@@ -122,7 +122,7 @@ def test_of_no_difference_at_all_the_sentence_says_what_the_smallest_one_takes()
     sentence = say(first, other)
     assert sentence.startswith("No clear difference: 10.0% vs 10.0%, difference 0 points (−")
     assert "A difference below about 13 points would not show yet; " in sentence
-    assert f"bout {round_up(least)} more sessions each would decide" in sentence
+    assert f"bout {round_up(least)} more sessions on each side would decide" in sentence
     assert "2 points" in sentence.split("sessions. ")[1]
     assert "as large as this one" not in sentence
 
@@ -132,7 +132,7 @@ def test_of_two_equal_ones_it_says_which_difference_would_show_not_a_number_nobo
     sentence = describe_needed(hold(first, other), SMALLEST)
     assert re.fullmatch(
         r"A difference below about \d points? would not show yet; "
-        r"about [\d,]+ more sessions each would decide one of 2 points\.",
+        r"about [\d,]+ more sessions on each side would decide a difference of 2 points\.",
         sentence,
     )
     assert "as large as this one" not in sentence

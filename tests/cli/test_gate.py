@@ -82,7 +82,7 @@ def test_hostile_names_stay_text(hosts: Path, tmp_path: Path) -> None:
     (command,) = (line for line in output.splitlines() if line.lstrip().startswith("::"))
     assert command == output.splitlines()[-1]
     assert command.startswith(
-        "::error title=Callgauge gate%3A worse%2C parse errors::Worse: parse errors of "
+        "::error title=Callgauge gate%3A worse%2C parse errors::Worse: parse errors 40.0%25 ("
     )
     markdown = output.removesuffix(f"{command}\n")
     assert summary.read_text(encoding="utf-8") == f"earlier step\n{markdown}\n"
@@ -119,7 +119,7 @@ def test_each_verdict_has_its_workflow_command() -> None:
     gates = [make_text("worse"), make_text("cannot be told", "100%\r\nmore"), make_text("not worse")]
     commands = list(list_workflow_commands(gates))
     assert [command.partition(" ")[0] for command in commands] == ["::error", "::warning", "::notice"]
-    assert "margin 2 points. 100%25 more" in commands[1]
+    assert "your margin is 2 points. 100%25 more" in commands[1]
     assert "title=Callgauge gate%3A not enough data%2C parse errors::" in commands[1]
     assert write_gates(gates).startswith("### Callgauge gate: worse\n")
 
@@ -127,17 +127,17 @@ def test_each_verdict_has_its_workflow_command() -> None:
 def test_a_sentence_names_four_parts_and_counts_the_others() -> None:
     gate = replace(make_text("worse", "new is worse."), where=tuple("vwxyza"))
     assert "\n".join(list_lines([gate], "https://g.example/")) == (
-        "Worse: parse errors of new 5.0% (5 / 100) against old 4.0% (4 / 100); difference +1 point (−2 to "
-        "+4), margin 2 points. new is worse.\n  Where: v; w; x; y; 2 more.\n  https://g.example/compare"
+        "Worse: parse errors 5.0% (new, 5 / 100) against 4.0% (old, 4 / 100). Difference +1 point (−2 to "
+        "+4); your margin is 2 points. new is worse.\n  Where: v; w; x; y; 2 more.\n  https://g.example/compare"
     )
 
 
 @pytest.mark.parametrize(
     ("rates", "code", "start"),
     [
-        ((3, 20), 0, "Not worse: invalid calls of new 2.1% (4 / 192, "),
-        ((20, 3), 5, "Worse: invalid calls of new 16.7% (32 / 192, "),
-        ((8, 8), 6, "Not enough data: invalid calls of new "),
+        ((3, 20), 0, "Not worse: invalid calls 2.1% (new, 4 / 192) "),
+        ((20, 3), 5, "Worse: invalid calls 16.7% (new, 32 / 192) "),
+        ((8, 8), 6, "Not enough data: invalid calls "),
     ],
 )
 def test_a_trial_run_is_judged_like_its_report(
@@ -149,7 +149,7 @@ def test_a_trial_run_is_judged_like_its_report(
     assert exit_code == code
     assert output.startswith(start)
     assert "new and old ran the same " in output
-    assert output.endswith("  /trials?run=made.1a2b\n")
+    assert output.endswith("  /trials?run=made.1a2b\n  For full links, add --dashboard URL.\n")
     report = CliRunner().invoke(app, ["trial", "report", str(root), "--gate", "no-worse=0.02"])
     assert report.exit_code == code
     assert output.splitlines()[0] in report.stdout
@@ -232,6 +232,10 @@ def test_a_run_with_one_variant_has_nothing_to_compare(tmp_path: Path) -> None:
         (["--gate", "no-worse=2%", "--days", "7 days"], "is not like for like"),
         (["--gate", "no-worse=2%", "--store", "s", "--model", "m"], "cannot be used with --store, --model"),
         (["--gate", "no-worse=2%", "--json", "--format", "text"], "use --json or --format, not both"),
+        (
+            ["--gate", "no-worse=2%", "--format", "xml"],
+            "'--format': 'xml' is not one of 'text', 'markdown', 'json', 'github'.",
+        ),
         (["--gate", "no-worse=2%", "--dashboard", "gauge"], "is not an address"),
         (["--gate", "no-worse=2%", "--dashboard", "javascript:alert(1)"], "is not an address"),
         (["--gate", "no-worse=2%", "--dashboard", "https://x](y)"], "is not an address"),

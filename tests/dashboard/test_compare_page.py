@@ -173,8 +173,8 @@ def test_of_the_original_numbers_of_patients_nothing_is_decided(store: Path) -> 
         "a difference below about 10 points would not show yet."
     )
     assert re.search(
-        r"700 sessions\. About [\d,]+ more sessions each would decide a difference as large as this one; "
-        r"about [\d,]+ would decide one of 2 points\.",
+        r"700 sessions\. About [\d,]+ more sessions on each side would decide a difference as large as "
+        r"this one; about [\d,]+ would decide a difference of 2 points\.",
         plain(said(app)),
     )
 

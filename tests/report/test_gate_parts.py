@@ -77,6 +77,29 @@ def test_the_tool_and_the_parameter_that_got_worse_are_named_and_no_others(tmp_p
     assert "; parameter limit of search wrong in " in where
 
 
+def test_a_change_that_is_alike_in_all_tools_names_no_tool(tmp_path: Path) -> None:
+    usual = {("search", "limit"): 0.04, ("edit", "path"): 0.04}
+    publish_faults(tmp_path, usual, dict.fromkeys(usual, 0.3))
+    gate = judge(tmp_path)
+    assert (gate.verdict, gate.where) == ("worse", ())
+    assert gate.why.endswith("No sign that the difference depends on the tool.")
+
+
+def test_an_incomplete_newest_day_is_named(tmp_path: Path) -> None:
+    days = (FIRST + timedelta(number) for number in range(20))
+    counts = [(day, 2 if day == LAST else 40) for day in days]
+    rows = [
+        a_call(n, day=str(day), ts=f"{day}T10:00:00", session_id=f"{day}-{n}", call_id=f"{day}-{n}")
+        for day, count in counts
+        for n in range(count)
+    ]
+    publish(tmp_path, {"tool_calls": rows})
+    note = "20 Nov 2026 is not complete: the store has 2 calls there."
+    assert judge(tmp_path).why.endswith(note)
+    (whole,) = judge_gates(tmp_path, ["no-worse=2%"], BASELINE, "2026-11-13 to 2026-11-19", {})
+    assert "not complete" not in whole.why
+
+
 @pytest.mark.thorough
 def test_a_single_tool_needs_no_tool_in_the_sentence(tmp_path: Path) -> None:
     usual = {("search", "limit"): 0.02, ("search", "unit"): 0.02}

@@ -75,9 +75,9 @@ def test_its_numbers_are_those_of_the_page_that_it_links(
     assert path == "/compare"
     words = said(opened(page_file("compare"), **dict(parse_qsl(query))))
     plain = re.sub(r"\\(.)", r"\1", words)
-    reach = re.search(r"difference \S+ points \(\S+ to \S+", write_sentence(explain_gate(gate_result)))
+    reach = re.search(r"Difference \S+ points \(\S+ to \S+", write_sentence(explain_gate(gate_result)))
     assert reach is not None
-    assert reach[0].rstrip(");,.") in plain.replace("Difference", "difference")
+    assert reach[0].rstrip(");,.") in plain.replace("difference", "Difference")
     for side in (gate_result.slice, gate_result.baseline):
         assert f"{side.k:,} / {side.n:,}" in plain
 
@@ -110,10 +110,14 @@ def test_too_few_days_on_both_sides_tell_nothing(published: Path) -> None:
     assert "ran on different days, and neither on 5 of them" in write_sentence(explain_gate(gate_result))
 
 
-def test_days_that_both_sides_have_tell_nothing(published: Path) -> None:
-    gate_result = judge(published, "no-worse=0.05", baseline="2026-11-01 to 2026-11-12")
-    assert gate_result.verdict == "cannot be told"
-    assert "share calls" in write_sentence(explain_gate(gate_result))
+def test_days_that_both_sides_have_are_wrong_use(published: Path) -> None:
+    words = ["--gate", "no-worse=5%", "--days", QUIET, "--baseline", "2026-11-01 to 2026-11-12"]
+    refused = CliRunner().invoke(app, ["gate", "--store", str(published), *words])
+    assert refused.exit_code == 2
+    assert (
+        "the baseline '2026-11-01 to 2026-11-12' (2026-11-01 to 2026-11-12) and the tested days (2026-11-10 "
+        "to 2026-11-16) share the days 2026-11-10 to 2026-11-12; use other days"
+    ) in " ".join(refused.stderr.split())
 
 
 @pytest.mark.thorough
@@ -175,6 +179,9 @@ def test_a_host_narrows_both_sides_and_the_baseline_may_have_another() -> None:
     [
         ({"provider": ["east-2"]}, "the store has no host 'east-2'; did you mean 'east-1'"),
         ({"baseline": "v13"}, "saved baselines are v12"),
+        ({"baseline": "last week"}, r"'last week' \(2026-11-13 to 2026-11-19\) and the tested days"),
+        ({"baseline": "same days"}, "the same calls of 2026-11-14 to 2026-11-20; for two hosts"),
+        ({"baseline": "same days", "provider": ["east-1"]}, "name different hosts with --provider and"),
         ({"baseline": "all"}, "write 7 days, or a first and a last day"),
         ({"days": "sometime"}, "is not a range of days"),
         ({"model": ["herron"]}, "did you mean 'heron'"),
@@ -216,7 +223,7 @@ def test_the_command_prints_the_sentence_and_exits_with_the_worst_code(published
     ]
     passed = CliRunner().invoke(app, words)
     assert passed.exit_code == 0, passed.output
-    assert passed.stdout.startswith("Not worse: parse errors of ")
+    assert passed.stdout.startswith("Not worse: parse errors ")
     both = CliRunner().invoke(app, [*words, "--gate", "no-worse=0.001", "--json"])
     assert both.exit_code == 6
     verdicts = json.loads(both.stdout)
@@ -230,14 +237,23 @@ HOSTS_COMPARED = [
 ]
 
 
+@pytest.mark.parametrize(("margin", "says_rule"), [("2%", False), ("40%", True)])
+def test_a_failure_below_the_margin_says_the_rule(tmp_path: Path, margin: str, says_rule: bool) -> None:
+    publish(tmp_path, {"tool_calls": [*calls(98, 2, provider="east-1"), *calls(60, 40, provider="west-2")]})
+    only = {"provider": ["west-2"]}, {"provider": ["east-1"]}
+    (result,) = judge_gates(tmp_path, [f"no-worse={margin}"], "same days", "7 days", *only)
+    rule = "The tested side is certainly worse, and a difference of 40 points or more is possible."
+    assert (result.verdict, rule in result.why) == ("worse", says_rule)
+
+
 @pytest.mark.thorough
 def test_the_command_compares_two_hosts_on_the_same_days(tmp_path: Path) -> None:
     store = tmp_path / "store"
     publish(store, {"tool_calls": [*calls(98, 2, provider="east-1"), *calls(60, 40, provider="west-2")]})
     result = CliRunner().invoke(app, ["gate", "--store", str(store), *HOSTS_COMPARED])
     assert result.exit_code == 5, result.output
-    assert result.stdout.startswith("Worse: parse errors of west-2 40.0% (40 / 100, 95% ")
-    assert ") against east-1 2.0% (2 / 100, 95% " in result.stdout
+    assert result.stdout.startswith("Worse: parse errors 40.0% (west-2, ")
+    assert ", 40 / 100) against 2.0% (east-1, " in result.stdout
     assert "a_provider=east-1" in result.stdout
     other_way = {"west-2": "east-1", "east-1": "west-2"}
     turned = [other_way.get(word, word) for word in HOSTS_COMPARED]

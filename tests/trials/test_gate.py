@@ -187,7 +187,7 @@ def test_the_command_ends_with_the_code_of_the_gate(
     exit_code, output, _ = run_command(root, "--gate", "no-worse=0.02")
     assert exit_code == code
     words = {0: "Not worse: ", 5: "Worse: ", 6: "Not enough data: "}
-    assert f"\n{words[code]}invalid calls of new " in output
+    assert f"\n{words[code]}invalid calls " in output
     assert ("would decide if the difference stays the same" in output) == (code == 6)
     assert run_command(root)[0] == 0
 

@@ -47,13 +47,14 @@ class WorsePart:
 def find_worse_parts(ask: Ask, arms: tuple[Arm, Arm], breakdown: Breakdown) -> tuple[WorsePart, ...]:
     """Return the parts in which slice B is certainly worse than the baseline A, the largest change first.
 
-    The p-values are adjusted over all models, tools, prompts and hosts, and over all parameters. A parameter
-    follows its tool. Raises MetricError.
+    Only dimensions on which the difference depends (a proven interaction) have parts. The p-values are
+    adjusted over all models, tools, prompts and hosts, and over all parameters. A parameter follows its tool.
+    Raises MetricError.
     """
     worse = [
         (each, each.held)
-        for strata in breakdown.strata.values()
-        for each in strata
+        for dimension in breakdown.list_differing()
+        for each in breakdown.strata[dimension]
         if each.held is not None and each.standing(SMALLEST) is Standing.WORSE
     ]
     parts = sorted(

@@ -15,6 +15,7 @@ from callgauge.analysis.verdicts.sentences import (
     UNDATED,
     describe_correction,
     describe_visible,
+    format_points,
     format_size,
     is_order_reversed,
     is_undated,
@@ -59,10 +60,14 @@ def write_headline(breakdown: Breakdown, names: ArmNames, label: Label, smallest
 
     `smallest` is the smallest difference of interest, as a share.
     """
-    named = breakdown.find_named(smallest)
+    whole = _describe_whole(breakdown, names, breakdown.find_named(smallest), smallest)
+    return f"{whole} {write_details(breakdown, names, label, smallest)}".rstrip()
+
+
+def write_details(breakdown: Breakdown, names: ArmNames, label: Label, smallest: float) -> str:
+    """Return the sentences of `write_headline` that follow the overall verdict."""
     sentences = [
-        _describe_whole(breakdown, names, named, smallest),
-        *_describe_named(breakdown, named, label, smallest),
+        *_describe_named(breakdown, breakdown.find_named(smallest), label, smallest),
         _describe_dependence(breakdown, smallest),
         *_describe_prices(breakdown, names, smallest),
         _describe_undated(breakdown.whole, smallest),
@@ -284,7 +289,7 @@ def _describe_stratum(breakdown: Breakdown, each: StratumComparison, label: Labe
     if comparison is None or comparison.difference is None:
         return ""
     whole, own = breakdown.whole.standing(smallest), each.standing(smallest)
-    points = f"{format_rounded(comparison.difference.estimate)} points"
+    points = f"{format_points(comparison.difference.estimate)} points"
     rates = f"{_describe_rates(comparison)} ({points}, {describe_sessions(comparison)})"
     word = _WORDS[own].capitalize()
     if own is whole:
@@ -301,13 +306,45 @@ def describe_dimension(breakdown: Breakdown, dimension: str, label: Label) -> st
         best = min(unlike, key=lambda each: each.contrast_p or 0.0)
         chance = best.contrast_p or 0.0
         p = "p < 0.001" if chance < 0.001 else f"p {chance:.3f}"
-        return (
-            f"The difference depends on the {noun}: {label(dimension, best.name)} differs from the others "
-            f"({p}, corrected)."
-        )
-    if sum(each.contrast_p is not None for each in strata) > 1:
+        how = f"{label(dimension, best.name)} differs from the others"
+        if len(strata) == 2:  # Each of the two values differs from the other value.
+            how = _list_differences(breakdown, strata, label) or how
+        return f"The difference depends on the {noun}: {how} ({p}, corrected)."
+    if _has_contrasts(strata):
         return f"No sign that the difference depends on the {noun}."
     return f"Not enough data to say whether the difference depends on the {noun}."
+
+
+def describe_evenness(breakdown: Breakdown) -> str:
+    """Return that there is no sign that the difference depends on any dimension, or "" if there is a sign.
+
+    The sentence names the dimensions with enough data. Return "" if no dimension has enough data.
+    """
+    nouns = [wording.dimension(name) for name, strata in breakdown.strata.items() if _has_contrasts(strata)]
+    if breakdown.list_differing() or not nouns:
+        return ""
+    return f"No sign that the difference depends on the {wording.list_words(nouns, 'or')}."
+
+
+def _has_contrasts(strata: Sequence[StratumComparison]) -> bool:
+    return sum(each.contrast_p is not None for each in strata) > 1
+
+
+def _list_differences(breakdown: Breakdown, strata: Sequence[StratumComparison], label: Label) -> str:
+    """Return the difference within each value, the worst first, such as "+9 points for west-2 and ….
+
+    Return "" if a difference is unknown.
+    """
+    sign = -1 if breakdown.whole.slice.rate.is_good else 1
+    estimates = [
+        (each.held.difference.estimate, label(each.dimension, each.name))
+        for each in strata
+        if each.held and each.held.difference
+    ]
+    if len(estimates) < len(strata):
+        return ""
+    estimates.sort(key=lambda pair: -sign * pair[0])
+    return wording.list_words([f"{format_points(size)} points for {name}" for size, name in estimates])
 
 
 def _exceeds(stratum: StratumComparison, breakdown: Breakdown) -> bool:
@@ -358,13 +395,6 @@ def _write_rates(comparison: SliceComparison) -> tuple[str, str]:
         comparison.other.share if comparison.other else comparison.slice.share,
     )
     return wording.rate(share.k, share.n), wording.rate(other.k, other.n)
-
-
-def format_rounded(share: float) -> str:
-    """Write a difference in points with two digits, such as +48 or −0.31."""
-    if not share:
-        return "0"
-    return f"{'−' if share < 0 else '+'}{wording.percent(abs(share), 2).rstrip('%')}"
 
 
 def describe_sessions(comparison: SliceComparison) -> str:

@@ -193,14 +193,14 @@ def describe_needed(comparison: SliceComparison, smallest: float) -> str:
         return "A difference as large as this one is at the edge of what these sessions can show."
     sentences = []
     if observed and observed <= _OUT_OF_REACH:
-        more = f"about {wording.round_up(observed)} more sessions each"
+        more = f"about {wording.round_up(observed)} more sessions on each side"
         sentences.append(f"{more} would decide a difference as large as this one")
     else:
         sentences.append(describe_visible(comparison))
     if least and least <= _OUT_OF_REACH:
-        more = "" if observed and observed <= _OUT_OF_REACH else " more sessions each"
+        more = "" if observed and observed <= _OUT_OF_REACH else " more sessions on each side"
         number = wording.round_up(least)
-        sentences.append(f"about {number}{more} would decide one of {format_size(smallest)}")
+        sentences.append(f"about {number}{more} would decide a difference of {format_size(smallest)}")
     text = "; ".join(sentences)
     return f"{text[0].upper()}{text[1:]}."
 

@@ -28,9 +28,9 @@ Gates = Annotated[
     typer.Option(
         "--gate",
         metavar="no-worse[:RATE]=SIZE",
-        help="Exit with 0 if the rate is not worse than the baseline by SIZE (0.02 or 2%), with 5 if it is "
-        "worse, with 6 if there is not enough data. [default RATE: parse_error; of a trial run its primary "
-        "measure] Repeatable.",
+        help="Exit with 0 if the 95% interval of the difference excludes a loss of SIZE (0.02 or 2%), with 5 "
+        "if the rate is certainly worse by any amount and a loss of SIZE is possible, else with 6 (not "
+        "enough data). [default RATE: parse_error; of a trial run its primary measure] Repeatable.",
     ),
 ]
 Baseline = Annotated[
@@ -60,7 +60,10 @@ Form = Annotated[
     ),
 ]
 Dashboard = Annotated[
-    str | None, typer.Option(metavar="URL", help="Where people open the dashboard, for links.")
+    str | None,
+    typer.Option(
+        metavar="URL", help="The dashboard's address, such as https://gauge.example.com, for full links."
+    ),
 ]
 
 
@@ -93,8 +96,10 @@ def gate(
 ) -> None:
     """Fail in CI if the newest days are worse than a baseline.
 
-    With --against-trial, the gate compares the variants of a trial run. Exits with 0 for not worse, 5 for
-    worse, 6 for not enough data, 1 if the store cannot be read.
+    Example: callgauge gate --store store --baseline "7 days" --gate no-worse=2%
+
+    --store and --baseline are required, or --against-trial: the gate then compares the variants of a trial
+    run. Exits with 0 for not worse, 5 for worse, 6 for not enough data, 1 if the store cannot be read.
     """
     if as_json and form is not None:
         render.fail("use --json or --format, not both", ExitCode.WRONG_USE)

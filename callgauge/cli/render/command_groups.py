@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import typer
 from typer.core import TyperGroup
 
 from callgauge.cli.render.exit_codes import MEANINGS
@@ -26,6 +27,14 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 class CommandGroup(TyperGroup):
     """A command whose help text lists the commands by group, and then the exit codes."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command. An invalid value is reported without the prefix that pydantic adds."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as problem:
+            problem.message = problem.message.removeprefix("Value error, ")
+            raise
 
     def list_commands(self, _ctx: Any) -> list[str]:
         """Return the command names in the order of the groups. Names without a group come last."""

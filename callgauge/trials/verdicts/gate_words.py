@@ -57,11 +57,12 @@ def _explain_side(measure: Measure, side: ArmSide) -> GateSideText:
         counts = wording.fraction(round(side.k), round(side.n))
     else:
         counts = f"mean of {wording.plural(round(side.n), 'trial')}"
+    interval = ""
     if side.low is not None and side.high is not None:
         low, high = (write_bare(measure, end) for end in (side.low, side.high))
-        counts += f", 95% {low.rstrip('%')}–{high}"
+        interval = f"95% {low.rstrip('%')}–{high}"
     unit = " tokens" if measure.unit == "tokens" else ""
-    return GateSideText(side.name, f"{write_bare(measure, side.rate)}{unit}", counts)
+    return GateSideText(side.name, f"{write_bare(measure, side.rate)}{unit}", counts, interval)
 
 
 def _describe_reason(arm: ArmGate, measure: Measure, reference: str) -> str:
@@ -135,6 +136,7 @@ def list_results(record: RunRecord, gates: Sequence[GateResult]) -> list[dict[st
                     "at_same_mix": False,
                     "link": text.link,
                     "sentence": "",
+                    "details": "",
                     "where": [],
                     "parts": list(text.where),
                     "tasks": asdict(arm.changes),
