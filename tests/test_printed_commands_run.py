@@ -72,7 +72,8 @@ BY_COMMAND = {
 }
 """The real argument for the placeholder of each command."""
 EXIT_CODES = {
-    "gate": (ExitCode.WRONG_USE,),  # the store has no prompt or host of this name
+    # the store has no prompt or host of this name, or too few calls
+    "gate": (ExitCode.WRONG_USE, ExitCode.NOT_ENOUGH_DATA),
     "lint": (ExitCode.DONE, ExitCode.FAILED),
 }
 PASSWORD = "a long enough password"  # noqa: S105

@@ -36,11 +36,11 @@ def gate(store: Path, size: str, days: str, *more: str) -> list[str]:
 @pytest.mark.parametrize(
     ("size", "days", "more", "code", "line"),
     [
-        ("3%", WORSE, [], 1, "FAILED Worse by 3 points: parse errors of"),
-        ("0.03", QUIET, [], 0, "passed Not worse by 3 points"),
+        ("3%", WORSE, [], 1, "FAILED Worse: parse errors "),
+        ("0.03", QUIET, [], 0, "passed Not worse: parse errors "),
         ("0.001", QUIET, [], 0, "not judged Not enough data"),
         ("0.001", QUIET, ["--callgauge-require-data"], 1, "FAILED Not enough data"),
-        ("mended=1%", QUIET, [], 0, "passed Not worse by 1 point"),
+        ("mended=1%", QUIET, [], 0, "passed Not worse: calls that needed repair "),
     ],
 )
 def test_a_session_fails_where_the_store_is_worse(
