@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.days_option import DaysText, choose_days, find_days, read_days
 from callgauge.cli.options.store_option import Store
 from callgauge.cli.render.exit_codes import ExitCode
 from callgauge.memory.memory_file import MemoryProblemError
@@ -19,6 +19,7 @@ from ingest.time_ranges import PRESETS
 
 if TYPE_CHECKING:
     from callgauge.analysis.verdicts.model_choices import ModelChoices
+    from ingest.time_ranges import TimeRange
 
 By = Literal["prompt", "tool"]
 Format = Literal["text", "json", "litellm", "openrouter"]
@@ -29,9 +30,7 @@ def which_model(
     by: Annotated[
         By, typer.Option("--by", help="Choose a model for each prompt, or for each tool.")
     ] = "prompt",
-    days: Annotated[
-        str, typer.Option(metavar="DAYS", help="The days to compare, such as 7 days or all.")
-    ] = PRESETS[0],
+    days: DaysText = PRESETS[0],
     form: Annotated[
         Format,
         typer.Option("--format", help="The format: litellm and openrouter are routing files."),
@@ -51,10 +50,9 @@ def which_model(
     from callgauge.analysis.metrics.published_store import UnshownStoreError
     from ingest.safe_files import replace_text
 
+    span = read_days(days)
     try:
-        choices, label = _choose(store, by, days)
-    except ValueError as problem:
-        render.fail(f"--days {problem}", ExitCode.WRONG_USE)
+        choices, label = _choose(store, by, span)
     except (UnshownStoreError, MetricError, MemoryProblemError) as problem:
         render.fail(str(problem), ExitCode.FAILED)
     text = _write(choices, label, form)
@@ -67,23 +65,19 @@ def which_model(
         render.fail(f"cannot write {output}: {problem.strerror}", ExitCode.FAILED)
 
 
-def _choose(store: Path, by: str, days: str) -> tuple[ModelChoices, Callable[[str, str], str]]:
-    """Return the choices, and a function that returns the label of a value. Raises ValueError for `days`."""
+def _choose(store: Path, by: str, span: TimeRange) -> tuple[ModelChoices, Callable[[str, str], str]]:
+    """Return the choices, and a function that returns the label of a value."""
     from callgauge.analysis.comparisons.model_choices import choose_models
     from callgauge.analysis.metrics.published_store import read_store
     from callgauge.memory.team_memory import TeamMemory
     from callgauge.prices import PriceList
-    from ingest.time_ranges import read_range
 
-    today = datetime.now(UTC).date()
-    span = read_range(days, today)
     prices = PriceList(TeamMemory(store).read().prices)
     with read_store(store, texts=True) as reader:
-        newest = reader.ask("extent").iloc[0].last_day
-        first, last = (span.resolve(newest, today) if newest else None) or (None, None)
+        compared = choose_days(find_days(reader.ask, span))
         rows = reader.ask("choices")
         labels = dict(zip(zip(rows.dimension, rows.value, strict=True), rows.label, strict=True))
-        choices = choose_models(reader.ask, prices, by, {"from_day": first, "to_day": last})
+        choices = choose_models(reader.ask, prices, by, compared)
     return choices, lambda dimension, value: labels.get((dimension, value), value)
 
 
