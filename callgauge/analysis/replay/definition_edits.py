@@ -182,10 +182,11 @@ def find_enum(declared: Mapping[str, Any]) -> tuple[Path, list[Any]] | None:
 def add_enum_value(schema: Any, parameter: str, value: Any) -> tuple[DefinitionChange, ...]:
     """Return the change that adds a value to the allowed values of a parameter."""
     place = find_place(schema, parameter)
-    found = find_enum(place.declared) if place else None
-    if place is None or found is None or value in found[1]:
+    enum = find_enum(place.declared) if place else None
+    if place is None or enum is None or value in enum[1]:
         return ()
-    return (DefinitionChange((*place.path, *found[0], len(found[1])), (), (value,)),)
+    path, values = enum
+    return (DefinitionChange((*place.path, *path, len(values)), (), (value,)),)
 
 
 # --- units ---------------------------------------------------------------------------------------------
@@ -228,22 +229,28 @@ _UNITS = {
 _WITH_UNIT = re.compile(r"\s*([-+]?\d{1,15}(?:\.\d{1,15})?)\s*([A-Za-z]{1,12}|%)\s*")
 
 
+def _split_quantity(text: Any) -> tuple[float, int, str] | None:
+    """Return the number, the family of the unit and the unit of a text such as "5 min", or None."""
+    match = _WITH_UNIT.fullmatch(text) if isinstance(text, str) else None
+    if match is None or (word := match[2].lower()) not in _UNITS:
+        return None
+    return (float(match[1]), *_UNITS[word])
+
+
 def read_unit(text: Any) -> str | None:
     """Return the unit of a text such as "30s" or "5 min", or None."""
-    match = _WITH_UNIT.fullmatch(text) if isinstance(text, str) else None
-    found = _UNITS.get(match[2].lower()) if match else None
-    return found[1] if found else None
+    quantity = _split_quantity(text)
+    return quantity[2] if quantity else None
 
 
 def convert_to_unit(text: Any, unit: str) -> int | float | None:
     """Return the number of a text such as "5 min" in another unit, or None if it cannot be converted."""
-    match = _WITH_UNIT.fullmatch(text) if isinstance(text, str) else None
-    found = _UNITS.get(match[2].lower()) if match else None
-    if match is None or found is None or unit not in _FAMILIES[found[0]]:
+    quantity = _split_quantity(text)
+    if quantity is None or unit not in (units := _FAMILIES[quantity[1]]):
         return None
-    units = _FAMILIES[found[0]]
-    number = round(float(match[1]) * units[found[1]][0] / units[unit][0], 9)
-    return int(number) if number.is_integer() else number
+    number, _, sent = quantity
+    converted = round(number * units[sent][0] / units[unit][0], 9)
+    return int(converted) if converted.is_integer() else converted
 
 
 def names_unit(description: str, unit: str) -> bool:
@@ -436,8 +443,8 @@ def _plain(text: str) -> str:
 
 def _shorten_description(written: str, node: _SchemaNode) -> tuple[str, str]:
     """Return a description without repetitions, and the reason as a key of REASONS."""
-    found = find_enum(node.schema)
-    values = {str(value) for value in found[1] if value is not None} if found else set()
+    enum = find_enum(node.schema)
+    values = {str(value) for value in enum[1] if value is not None} if enum else set()
     known = set(_SENTENCE_END.split(node.above.strip()))
     kept: list[str] = []
     reason = "blanks"
