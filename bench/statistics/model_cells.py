@@ -146,7 +146,7 @@ def _count_wrong(draws: int, random: np.random.Generator, *, whole: bool) -> Ite
     """Yield how often a model is suggested that is worse by the margin, or that has the same price."""
     sizes = SIZES[2::2] if whole else (200, 1_600)
     for sessions in sizes:
-        one = Made(sessions)
+        current = Made(sessions)
         cheap = 0.5
         settings = {
             "1 cheaper model, parse errors worse by 2 points": [Made(sessions, worse=MARGIN, price=cheap)],
@@ -161,7 +161,9 @@ def _count_wrong(draws: int, random: np.random.Generator, *, whole: bool) -> Ite
             * 4,
         }
         for words, others in settings.items():
-            hits = sum(draw_choice(random, [one, *others])[0].suggestion is not None for _ in range(draws))
+            hits = sum(
+                draw_choice(random, [current, *others])[0].suggestion is not None for _ in range(draws)
+            )
             setting = f"{words}, {sessions:,} sessions each"
             yield Cell(
                 "prompts with a model that is worse by the margin, suggested",
@@ -172,7 +174,7 @@ def _count_wrong(draws: int, random: np.random.Generator, *, whole: bool) -> Ite
             )
         for many in (1, 4):
             hits = sum(
-                draw_choice(random, [one] * (many + 1))[0].suggestion is not None for _ in range(draws)
+                draw_choice(random, [current] * (many + 1))[0].suggestion is not None for _ in range(draws)
             )
             setting = f"{many + 1} equal models with equal prices, {sessions:,} sessions each"
             yield Cell("prompts with equal models, one suggested", setting, hits, draws, most=MOST_WRONG)
@@ -205,8 +207,8 @@ def _cover_savings(draws: int, random: np.random.Generator, *, whole: bool) -> I
         for _ in range(draws):
             ratios = [draw_evidence(random, models).compare_costs("m1", _CURRENT) for _ in range(5)]
             measured = [ratio for ratio in ratios if ratio]
-            _, one = measure_saving(spent, measured[0])
-            covered += one.low <= truth <= one.high
+            _, interval = measure_saving(spent, measured[0])
+            covered += interval.low <= truth <= interval.high
             _, several = sum_savings([spent] * len(measured), measured)
             together += several.low <= len(measured) * truth <= several.high
         setting = f"{sessions:,} sessions of the current model, {sessions // 2:,} of the other"

@@ -47,13 +47,15 @@ def edit_text(text: str, result: ToolFixes, default_name: str) -> FileEdit:
     applied, unfit = [], []
     declared, schema = _find_tool(_parse(text), result.tool, default_name)
     written = declared.members.get("description")
-    found = schema.read(text)
+    present = schema.read(text)
     if declared is schema:  # a plain JSON Schema also contains the name and the description of the tool
-        found = {
-            key: found[key] for key in found if key in result.schema or key not in ("title", "description")
+        present = {
+            key: value
+            for key, value in present.items()
+            if key in result.schema or key not in ("title", "description")
         }
     description = written.value.scalar if written else result.schema.get("description", "")
-    differs = not are_equal(found, result.schema) or description != result.description
+    differs = not are_equal(present, result.schema) or description != result.description
     for fix in result.fixes:
         edited: str | None = text
         for change in _renumber(fix.changes, text, result.tool, default_name):
@@ -159,14 +161,14 @@ def _skip(text: str, at: int) -> int:
 
 def _find_tool(root: _JsonNode, tool: str, default_name: str) -> tuple[_JsonNode, _JsonNode]:
     """Return the declaration of a tool and its schema. Raises FileEditError."""
-    found = list(_list_tools(root, tool))
-    if not found and root.kind == "{" and default_name == tool and "properties" in root.members:
-        found = [(root, root)]
-    if not found:
+    places = list(_list_tools(root, tool))
+    if not places and root.kind == "{" and default_name == tool and "properties" in root.members:
+        places = [(root, root)]
+    if not places:
         raise FileEditError(f"it has no tool {tool!r}")
-    if len(found) > 1:
-        raise FileEditError(f"it defines the tool {tool!r} {len(found)} times")
-    declared, schema = found[0]
+    if len(places) > 1:
+        raise FileEditError(f"it defines the tool {tool!r} {len(places)} times")
+    declared, schema = places[0]
     if schema.kind != "{":
         raise FileEditError(f"the parameters of the tool {tool!r} are not a JSON object")
     return declared, schema

@@ -94,10 +94,10 @@ def read_parameters(schema: Any) -> dict[str, DeclaredParameter]:
     """Return the parameters of a definition by name."""
     parameters = {}
     for name, declared in list_parameters(schema):
-        found = find_enum(declared)
+        enum = find_enum(declared)
         parameters[name] = DeclaredParameter(
             tuple(list_types(declared)),
-            tuple(found[1]) if found else None,
+            tuple(enum[1]) if enum else None,
             json.dumps(declared, sort_keys=True),
             declared,
         )
@@ -258,12 +258,12 @@ class Evidence:
         """
         tests = list(self._test_all())
         adjusted = holm([p for _, p in tests])
-        found = [
+        frequent = [
             suspicion
             for (suspicion, _), p in zip(tests, adjusted, strict=True)
             if suspicion is not None and p < LEVEL and suspicion.share.has_enough
         ]
-        return sorted(found, key=lambda each: (-each.share.k, each.parameter, each.details))
+        return sorted(frequent, key=lambda each: (-each.share.k, each.parameter, each.details))
 
     def _test_all(self) -> Iterator[tuple[Suspicion | None, float]]:
         """Yield each possible error with its p-value. The error is None if no call has it."""

@@ -120,9 +120,9 @@ def _search(
 
 def _sort_results(results: Sequence[ToolFixes]) -> list[ToolFixes]:
     """Return the results with edits, most fixed calls first."""
-    found = [result for result in results if result.fixes]
+    proposed = [result for result in results if result.fixes]
     return sorted(
-        found, key=lambda each: (-(each.effect.fixed if each.effect else 0), -each.tokens, each.tool)
+        proposed, key=lambda each: (-(each.effect.fixed if each.effect else 0), -each.tokens, each.tool)
     )
 
 
