@@ -495,4 +495,5 @@ def test_a_choice_that_gives_no_task_says_why_and_offers_no_file(store: Path) ->
     app.button(key="errors_testset_prepare").click().run()
     assert "No task." in said(app)
     assert "Left out: 1: the user's message is not in the log." in said(app)
-    assert not app.get("download_button") or not app.session_state["_errors_testset"].data
+    _, prepared = app.session_state["_errors_testset"]
+    assert not prepared.data
