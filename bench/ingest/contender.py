@@ -21,13 +21,14 @@ import duckdb
 import orjson
 import pyarrow as pa
 
+from bench.ingest.kinds import KINDS
 from ingest.formats import formats
 from ingest.pipeline.load import load
 
-Told = dict[str, Any]
+Measurements = dict[str, Any]
 
 
-def loads(folder: Path, _store: Path) -> Told:
+def loads(folder: Path, _store: Path) -> Measurements:
     """Decode every line with `orjson.loads` and discard the result.
 
     All readers are compared with this baseline.
@@ -42,24 +43,24 @@ def loads(folder: Path, _store: Path) -> Told:
     return {"lines": lines}
 
 
-def callgauge(folder: Path, store: Path, workers: int = 1) -> Told:
+def callgauge(folder: Path, store: Path, workers: int = 1) -> Measurements:
     shutil.rmtree(store, ignore_errors=True)
     report = load([folder], store, workers=workers)
     size = sum(path.stat().st_size for path in store.glob("gen-*.duckdb"))
     return {"lines": report.lines, "calls": report.calls, "rejects": report.rejects, "store": size}
 
 
-def again(folder: Path, store: Path) -> Told:
+def again(folder: Path, store: Path) -> Measurements:
     """Load a folder that `callgauge` has already loaded."""
     report = load([folder], store)
     return {"unchanged": report.unchanged, "loaded": report.loaded}
 
 
-def duckdb_sql(folder: Path, store: Path) -> Told:
-    """Load with DuckDB's JSON reader and read_json.sql, the closest equivalent to `callgauge`."""
+def duckdb_sql(folder: Path, store: Path, sql: Path) -> Measurements:
+    """Load with DuckDB's JSON reader and the SQL in a file, the closest equivalent to `callgauge`."""
     path = store.with_suffix(".duckdb")
     with duckdb.connect(str(path)) as con:
-        first, *others = con.extract_statements(Path(__file__).with_name("read_json.sql").read_text("utf-8"))
+        first, *others = con.extract_statements(sql.read_text("utf-8"))
         con.execute(first, {"files": f"{folder}/*.jsonl"})
         for statement in others:
             con.execute(statement)
@@ -67,12 +68,12 @@ def duckdb_sql(folder: Path, store: Path) -> Told:
     return {"calls": row[0] if row else 0, "store": path.stat().st_size}
 
 
-CONTENDERS: dict[str, Callable[[Path, Path], Told]] = {
+CONTENDERS: dict[str, Callable[[Path, Path], Measurements]] = {
     "loads": loads,
     "callgauge": callgauge,
     "callgauge_2": partial(callgauge, workers=2),
     "again": again,
-    "duckdb_sql": duckdb_sql,
+    **{f"duckdb_sql:{kind.name}": partial(duckdb_sql, sql=kind.sql) for kind in KINDS},
 }
 
 

@@ -1,4 +1,4 @@
-"""Writes the session files of one night from small real logs: the same records are repeated under new ids.
+"""Writes the session files of one night from small logs: the same records are repeated under new ids.
 
 A Claude Code night has two copies of `context-evaluator.jsonl.xz` for each copy of the sub-agent logs in
 sample_data. Each copy shuffles the words of long strings.
@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "sample_data/logs"
 TRANSCRIPT = Path(__file__).parent / "context-evaluator.jsonl.xz"
 CLAUDE_CODE = (TRANSCRIPT, TRANSCRIPT, SAMPLE / "claude_code/kimi-cli_sub-agents.jsonl")
-SESSION_HISTORY = tuple(sorted((SAMPLE / "session_history").rglob("*.jsonl")))
+SESSION_LOGS = tuple(sorted((SAMPLE / "session_history/made").glob("*.jsonl")))[:15]  # three days
 
 _MARK = "@repeat@"
 _TEXT, _END = "@text@", "@end@"
@@ -51,7 +51,7 @@ def write_night(
 ) -> list[Path]:
     """Write copies of every source until `size` bytes are written, and return the files.
 
-    The files of the Claude Code night have 0.8 MB, as real transcripts do. `first` is the number of the first
+    The files of both nights have 0.8 MB, as real transcripts do. `first` is the number of the first
     copy; other numbers give other sessions.
     """
     folder.mkdir(parents=True)

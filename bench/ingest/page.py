@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
 from bench.ingest import same_days
 from bench.ingest.limits import Limit
-from bench.ingest.tables import BASELINE, TITLES, Best
+from bench.ingest.measurements import KindMeasurements
+from bench.ingest.peers import Program
 
 PAGE = Path(__file__).parents[2] / "docs" / "internal" / "benchmarks_ingest.md"
 
 _HEAD = """# Benchmarks of loading
 
-`./dev bench ingest --write` measures the figures and writes this page. The input is the real Claude
-Code sessions of one day (see `bench/ingest/night.py`), repeated with new session IDs. Every reader runs
-several times in a separate process, and the figures are from the fastest run. *× loads* is the reader's
-speed, divided by the speed of `orjson.loads` on every line. *× loads/core* uses processor time, and *×
-loads* uses wall-clock time. *Store* is the size of the result as a percentage of the size of the logs."""
+`./dev bench ingest --write` measures the figures and writes this page. The inputs are three kinds of logs:
+the real Claude Code sessions of one day, repeated with new session IDs (`bench/ingest/night.py`), the made
+session logs of the sample, repeated, and generated traces (`bench/ingest/traces.py`). Every reader runs
+several times in a separate process, and the figures are from the fastest run. *Cpu / loads* is the
+processor time, divided by the processor time of `orjson.loads` on every line. *µs / call* and *µs / line*
+are processor time. *Noise* is the slowest run, divided by the fastest run. *Store* is the size of the result
+as a percentage of the size of the logs."""
 
 _NOTES = """The readers do different work. `orjson.loads` keeps nothing. The SQL for DuckDB
-(`bench/ingest/read_json.sql`) drops invalid lines, does not check arguments and does not link retries.
+(`bench/ingest/sql`) drops invalid lines, does not check arguments and does not link retries.
 agent-session-analytics loads all blocks into one database with DuckDB's command line. ccusage adds only
 tokens. The time of a command (agent-session-analytics, ccusage) includes the start of the command."""
 
@@ -60,22 +63,20 @@ garbage collector, and other compression methods."""
 
 
 def page(
-    best: Mapping[str, Best],
-    size: int,
+    measured: Sequence[KindMeasurements],
     limits: Sequence[Limit],
     into: same_days.Seconds,
-    peers: Iterable[str],
+    programs: Sequence[Program],
 ) -> str:
     machine = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}"
     python = f"CPython {platform.python_version()}"
-    measured = f"These figures were measured on {datetime.now(UTC):%Y-%m-%d} on {machine}, {python}."
-    versions = ", ".join([*(f"{name} {version(name)}" for name in ("duckdb", "orjson", "msgspec")), *peers])
-    calls = best["callgauge"].output["calls"]
+    versions = [f"{name} {version(name)}" for name in ("duckdb", "orjson", "msgspec")]
+    versions += [f"{program.name} {program.version}" for program in programs]
     parts = [
         _HEAD,
-        f"{measured} The logs have {size / 1e6:,.0f} MB and {calls:,} calls.",
-        f"The installed versions are {versions}.",
-        "\n".join(_readers(best, size)),
+        f"These figures were measured on {datetime.now(UTC):%Y-%m-%d} on {machine}, {python}.",
+        f"The installed versions are {', '.join(versions)}.",
+        *("\n".join(section(kind)) for kind in measured),
         _NOTES,
         "## Into a store with the same days",
         "\n".join(same_days.lines(into)),
@@ -87,18 +88,15 @@ def page(
     return "\n\n".join(parts) + "\n"
 
 
-def _readers(best: Mapping[str, Best], size: int) -> Iterable[str]:
-    yield "| reader | s | cpu s | MB/s | × loads/core | × loads | peak MB | store |"
-    yield "|---|---:|---:|---:|---:|---:|---:|---:|"
-    baseline = best[BASELINE]
-    for name, measured in best.items():
-        store = f"{measured.output['store'] / size:.1%}" if "store" in measured.output else ""
-        yield (
-            f"| {TITLES.get(name, name)} | {measured.clock:.2f} | {measured.processor:.2f} "
-            f"| {size / 1e6 / measured.clock:.0f} "
-            f"| {baseline.processor / measured.processor:.2f} | {baseline.clock / measured.clock:.2f} "
-            f"| {measured.peak_mb:.0f} | {store} |"
-        )
+def section(measured: KindMeasurements) -> Iterable[str]:
+    """Yield the lines of the section of one kind of logs."""
+    yield f"## {measured.title}"
+    yield ""
+    size = f"{measured.size / 1e6:,.0f} MB, {measured.lines:,} lines and {measured.calls:,} calls"
+    yield f"{measured.files:,} files with {size}."
+    yield f"Two workers are {measured.workers_ratio:.2f} times as fast as one process."
+    yield ""
+    yield from measured.table()
 
 
 def _limits(limits: Iterable[Limit]) -> Iterable[str]:
