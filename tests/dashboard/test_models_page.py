@@ -304,7 +304,7 @@ def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) 
     assert (first["Verdict"]["text"], first["Verdict"]["sub"][-14:]) == ("Better", ", mix-adjusted")
     assert first["Verdict"]["title"].endswith("Mix-adjusted, the order reverses.")
     assert "A is the best by parse errors" in str(app.header[0].value)
-    assert "points, mix-adjusted" in said(app).replace("\\", "")
+    assert "; but mix-adjusted, " in said(app).replace("\\", "")
 
 
 @pytest.mark.thorough
