@@ -220,6 +220,11 @@ def describe_reach(judged: Sequence[SliceComparison]) -> str:
     return f"A difference below about {most} may not show yet; for the pair with most data, below {least}."
 
 
+def describe_more(more: int) -> str:
+    """Return a sentence on the clear differences that are not named. `more` is their number."""
+    return f"{more} more {'differs' if more == 1 else 'differ'}, too."
+
+
 def find_visible(comparison: SliceComparison) -> float | None:
     """Return, as a share, the smallest difference that the present data would show with 80 % power."""
     difference = comparison.difference
