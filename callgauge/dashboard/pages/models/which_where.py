@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -97,7 +97,6 @@ def _list_uses(row: ModelChoice) -> list[ModelUse]:
 
 
 def _make_row(row: ModelChoice, choices: ModelChoices, places: int) -> list[Cell]:
-    uses = _list_uses(row)
     page, key = ("prompts", "of") if choices.by == "prompt" else ("tools", "tool_open")
     own = {} if choices.by == "prompt" else {key: row.name}
     narrowed = {"prompt": row.name} if choices.by == "prompt" else {}
