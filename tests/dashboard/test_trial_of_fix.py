@@ -14,7 +14,8 @@ from callgauge.gateway import Gateway, tool
 from callgauge.trials.results.run_folder import read_ledger
 from ingest.pipeline.load import load
 from tests.cli.test_trial_run import callgauge
-from tests.dashboard.test_tools_page import PAGE, finish, opened
+from tests.dashboard.conftest import opened
+from tests.dashboard.test_tools_page import PAGE, finish
 from tests.event_loops import run
 from tests.gateway.served.brain import Asked, Emitted
 from tests.gateway.served.in_process import BrainEndpoint
