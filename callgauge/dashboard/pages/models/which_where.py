@@ -70,6 +70,8 @@ def draw_which_where(chosen: Mapping[str, Any], smallest: float) -> None:
 def _describe_reading(choices: ModelChoices) -> str:
     current = "The current model has most calls in the newest 7 days."
     parts = [current, "Hover, focus or tap a suggestion for its reason and intervals."]
+    if any(row.other and row.other.checks for row in choices.rows):
+        parts.append("The last line of a rate or a cost is the mix-adjusted difference.")
     if choices.by == "tool":
         parts.append("The cost of a tool is the cost of the whole turns that call it.")
     return " ".join(filter(None, [*parts, describe_unlisted(choices)]))
