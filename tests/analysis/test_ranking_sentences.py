@@ -89,7 +89,7 @@ def test_where_any_may_be_the_best_there_is_no_clear_leader() -> None:
     several = [of_slice(name, 10 + place, 100) for place, name in enumerate("abc")]
     assert write(rank(several)) == (
         "No clear leader yet by parse errors: any of these 3 models may be the best. "
-        "A difference below about 22 points may not show yet; for the pair with most data, below 18 points."
+        "A difference below about 22 points may not show yet."
     )
 
 

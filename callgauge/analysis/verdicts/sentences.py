@@ -212,12 +212,9 @@ def describe_visible(comparison: SliceComparison) -> str:
 
 
 def describe_reach(judged: Sequence[SliceComparison]) -> str:
-    """Say which difference would be detected with 80 % power, over several comparisons."""
-    sizes = sorted(smallest_shown(row.difference, len(judged)) for row in judged if row.difference)
-    least, most = (format_size(round(size, 3 if size < 0.01 else 2)) for size in (sizes[0], sizes[-1]))
-    if least == most:
-        return f"A difference below about {most} would not show yet."
-    return f"A difference below about {most} may not show yet; for the pair with most data, below {least}."
+    """Say which difference would be detected with 80 % power in each of several comparisons."""
+    size = max(smallest_shown(row.difference, len(judged)) for row in judged if row.difference)
+    return f"A difference below about {format_size(round(size, 3 if size < 0.01 else 2))} may not show yet."
 
 
 def describe_more(more: int) -> str:
