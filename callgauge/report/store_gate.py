@@ -37,7 +37,6 @@ from callgauge.analysis.verdicts.headlines import ArmNames, describe_evenness, w
 from callgauge.analysis.verdicts.sentences import (
     describe_needed,
     describe_verdict,
-    describe_visible,
     format_points,
     format_size,
 )
@@ -198,10 +197,12 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         sentence = write_headline(breakdown, *naming, SMALLEST)
         where = find_worse_parts(ask, arms, breakdown)
         needed = describe_needed(comparison, margin.size) if verdict == "cannot be told" else ""
-        # Only the overall verdict contains the mix-adjusted rates.
-        details = sentence if comparison.is_at_same_mix else write_details(breakdown, *naming, SMALLEST)
-        if needed and (visible := describe_visible(comparison)):  # `needed` says this, too
-            details = details.replace(f"; {visible}", "")
+        # Only the overall verdict contains the mix-adjusted rates. `needed` says which difference is visible.
+        details = (
+            write_headline(breakdown, *naming, SMALLEST, with_visible=not needed)
+            if comparison.is_at_same_mix
+            else write_details(breakdown, *naming, SMALLEST)
+        )
         even = describe_evenness(breakdown) if verdict == "worse" else ""
         rule = _describe_rule(comparison, margin.size) if verdict == "worse" else ""
         why = " ".join(filter(None, (basis.sentence, needed, rule, even)))

@@ -89,6 +89,19 @@ def test_where_all_are_alike_nobody_is_named() -> None:
     assert advice(breakdown) == f"No clear difference between @13 and @12: {words}"
 
 
+def test_the_other_values_that_differ_are_counted_without_a_place_on_a_page() -> None:
+    """The gate, the API and Markdown have no table below the sentence."""
+    values = {f"m{n}": (200, 400, 20, 400) if n % 2 else (20, 400, 200, 400) for n in range(6)}
+    assert headline(broken_down({"model": values})).endswith(" more differ, too.")
+
+
+def test_the_headline_can_leave_out_which_difference_is_visible() -> None:
+    words = write_headline(
+        broken_down(ALL_ALIKE), NAMES, lambda _, value: value, SMALLEST, with_visible=False
+    )
+    assert words.endswith("parse errors 10.0% against 10.0%.")
+
+
 def test_what_is_worse_for_everybody_names_nobody() -> None:
     breakdown = broken_down({"model": {"heron": (20, 400, 80, 400), "owl": (20, 400, 80, 400)}})
     assert all(stratum.standing() is Standing.WORSE for stratum in breakdown.strata["model"])

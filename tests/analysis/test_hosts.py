@@ -188,7 +188,7 @@ def test_where_nothing_differs_it_says_what_could_have_been_found(store: Path) -
     comparison = compared(store, ("owl", "east", 190, 10), ("owl", "west", 191, 9))
     assert sentence(comparison) == (
         "No clear difference in parse errors between the hosts of a model (1 comparison). A difference below "
-        "about 7 points would not show yet."
+        "about 7 points may not show yet."
     )
 
 

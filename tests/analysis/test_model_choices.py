@@ -66,7 +66,7 @@ def test_a_better_model_is_called_better() -> None:
     written = sentence(models)
     assert written.startswith("Use jay instead of owl: jay is better (parse errors −10.0 points, ")
     assert "is not worse by 2 points or more (turn success 0 points, " in written
-    assert written.endswith(" The intervals are 95% intervals.")
+    assert written.endswith(" The differences are mix-adjusted, with 95% intervals.")
 
 
 def test_the_cell_names_the_rate_that_may_be_worse() -> None:

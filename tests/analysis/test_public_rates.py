@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 
+from callgauge.analysis.comparisons import public_rates
 from callgauge.analysis.comparisons.public_rates import (
     CallCounts,
     PublicTable,
@@ -31,7 +32,7 @@ from lenient import CODES
 from lenient.diagnostics.codes import Stage
 from tests.analysis import public_logs as made
 from tests.analysis.session_shares import of_sessions
-from tests.analysis.store_fixture import HOSTILE
+from tests.analysis.store_fixture import HOSTILE, a_call, publish
 from tests.analysis.test_verdict_list import listed
 
 DAY = date(2026, 11, 9)
@@ -101,6 +102,36 @@ def test_a_request_is_wrong_if_one_of_its_calls_is_and_unmeasured_if_one_is(comp
     (row,) = compare("parallel").rows
     assert (row.slice.share.k, row.slice.share.n, row.slice.total) == (2, 3, 4)
     assert row.counts.calls == 8
+
+
+def test_the_newest_days_are_checked_if_the_chosen_days_have_too_many_calls(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_calls = [a_call(n, day=f"2026-11-{day}") for n, day in enumerate([10] * 5 + [11] * 4 + [12] * 3)]
+    publish(store, {"tool_calls": [*made_calls, a_call(99, day=None)]})
+    with read_store(store, texts=True) as reader:
+        for most, first, calls in ((13, None, 13), (12, 10, 12), (11, 11, 7), (6, 12, 3), (1, 12, 3)):
+            monkeypatch.setattr(public_rates, "MOST_CALLS", most)
+            table = compare_with_public(reader.ask, [], {"from_day": None, "to_day": None})
+            days = (date(2026, 11, first), date(2026, 11, 12)) if first else None
+            assert (table.checked, sum(row.counts.calls for row in table.rows)) == (days, calls)
+
+
+def test_requests_with_one_call_and_with_several_calls_add_up(store: Path) -> None:
+    """The first call names the tool of a request. A filter may leave only later calls of a request."""
+    several = [("s1:1", 0, "read"), ("s1:1", 1, "write"), ("s1:2", 0, "read"), ("s1:3", 1, "write")]
+    made_calls = [
+        a_call(n, turn_id=turn, step=0, ordinal=ordinal, tool=tool)
+        for n, (turn, ordinal, tool) in enumerate(several)
+    ]
+    publish(store, {"tool_calls": made_calls})
+    with read_store(store, texts=True) as reader:
+        counted = reader.ask("public_rates", by="tool")
+        assert {row.slice: (row.total, row.calls) for row in counted.itertuples()} == {
+            "read": (2, 3), "write": (1, 1),
+        }  # fmt: skip
+        (write,) = reader.ask("public_rates", by="tool", tools=("write",)).itertuples()
+        assert (write.total, write.calls) == (2, 2)
 
 
 UNCLEAR = {"pattern_not_checked", "schema_keyword_unsupported", "nested_too_deep"}

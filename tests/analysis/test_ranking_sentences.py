@@ -52,7 +52,7 @@ def test_where_a_high_rate_is_good_the_highest_is_the_best() -> None:
     assert write(table).startswith(f"A is the best by {table.rate.phrase}: 80.0% against 50.0% of B")
 
 
-def test_where_the_mix_decides_the_sentence_has_the_adjusted_rates_and_says_so() -> None:
+def test_where_the_mix_decides_the_sentence_has_the_rates_of_the_table_and_the_adjusted_rates() -> None:
     strata, wholes = arms_of(KIDNEY_STONES, times=10)
     table = rank_table(list(wholes.values()), wholes["A"], strata)
     pair = table.find_pair("A", "B")
@@ -60,8 +60,8 @@ def test_where_the_mix_decides_the_sentence_has_the_adjusted_rates_and_says_so()
     assert pair.is_mixed
     sentence = write(table)
     assert re.fullmatch(
-        r"A is the best by parse errors: 16\.6% against 22\.0% of B, the other model "
-        r"\(by \S+ to \S+ points, mix-adjusted\)\.",
+        r"A is the best by parse errors: 22\.0% against 17\.4% of B, the other model; but mix-adjusted, "
+        r"16\.6% against 22\.0% \(by \S+ to \S+ points\)\.",
         sentence,
     )
 
@@ -89,7 +89,7 @@ def test_where_any_may_be_the_best_there_is_no_clear_leader() -> None:
     several = [of_slice(name, 10 + place, 100) for place, name in enumerate("abc")]
     assert write(rank(several)) == (
         "No clear leader yet by parse errors: any of these 3 models may be the best. "
-        "A difference below about 18 to 22 points would not show yet."
+        "A difference below about 22 points may not show yet."
     )
 
 

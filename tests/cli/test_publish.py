@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ from callgauge.cli.main import app
 from ingest.errors import OptionError
 from tests.analysis.store_fixture import publish
 from tests.dashboard.sheets import calls
+from tests.killed_processes import dying_at, forked
 
 FILES = {
     "index.html": b"new",
@@ -24,6 +27,8 @@ FILES = {
         {"made_by": "callgauge publish", "files": ["index.html", "badges/all.svg", "leaderboard.json"]}
     ).encode(),
 }
+
+NEWER = {**FILES, "index.html": b"newer", "badges/all.svg": b"<svg>newer</svg>"}
 
 
 def run(store: Path, out: Path, *words: str) -> tuple[int, str]:
@@ -154,6 +159,7 @@ def test_a_failed_replacement_gives_the_old_folder_its_name_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replace_folder(tmp_path / "board", FILES)
+    monkeypatch.setattr("callgauge.cli.answers.publish.exchange_folders", lambda *_: False)
     rename = Path.rename
 
     def fail(path: Path, target: Path) -> Path:
@@ -172,6 +178,7 @@ def test_two_runs_at_the_same_time_leave_one_whole_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replace_folder(tmp_path / "board", FILES)
+    monkeypatch.setattr("callgauge.cli.answers.publish.exchange_folders", lambda *_: False)
     rename = Path.rename
     others: list[Path] = []
 
@@ -187,3 +194,42 @@ def test_two_runs_at_the_same_time_leave_one_whole_folder(
     assert others
     assert read_folder(tmp_path / "board") == {**FILES, "index.html": b"newer"}
     assert [path.name for path in tmp_path.iterdir()] == ["board"]
+
+
+_CHANGES = ("open", "os.", "shutil.", "ctypes.")  # audit events of everything that changes a folder
+
+
+def publish_until_killed(folder: Path, number: int, log: Path) -> None:
+    """Replace the folder with other files, and die at the given step. A file is written in two steps."""
+    die = dying_at(number, log)
+    write = Path.write_bytes
+
+    def write_in_two_steps(path: Path, content: bytes) -> int:
+        write(path, content[: len(content) // 2])
+        die("half a file")
+        return write(path, content)
+
+    Path.write_bytes = write_in_two_steps  # type: ignore[assignment, method-assign]
+    sys.addaudithook(lambda event, _: die(event) if event.startswith(_CHANGES) else None)
+    replace_folder(folder, NEWER)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the names are exchanged in one step")
+def test_a_kill_at_any_step_leaves_all_old_files_or_all_new_files(tmp_path: Path) -> None:
+    board, log, outcomes, steps = tmp_path / "board", tmp_path / "log", [], 0
+    while True:
+        replace_folder(board, FILES)
+        log.unlink(missing_ok=True)
+        steps += 1
+        was_killed = forked(partial(publish_until_killed, board, steps, log)) == signal.SIGKILL
+        outcomes.append(read_folder(board))
+        assert outcomes[-1] in (FILES, NEWER), log.read_text("utf-8")
+        if not was_killed:
+            break
+    assert outcomes[0] == FILES
+    assert outcomes[-2:] == [NEWER, NEWER]  # the process can die after the new files are there
+    assert steps > 20
+    for remains in tmp_path.glob(".board.*"):
+        os.utime(remains, (0, 0))
+    replace_folder(board, FILES)
+    assert [path.name for path in tmp_path.iterdir() if path != log] == ["board"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -60,7 +60,8 @@ def test_the_best_comes_first_and_each_is_held_against_the_one_with_most_session
     app = opened(PAGE)
     rows = sheet_of(app, RANKING)
     assert [row["Model"]["text"][:6] for row in rows] == ["<img s", "falcon", "heron"]
-    assert [row["Rank"]["text"] for row in rows] == ["1=", "1=", "3"]
+    assert [row["Rank"]["text"] for row in rows] == ["1", "1", "3"]
+    assert [row["Rank"]["sub"] for row in rows] == ["tied: none\nproven worse"] * 2 + [None]
     assert [row["Verdict"]["text"] for row in rows] == ["Better", "Better", "Compared with"]
     assert app.selectbox(key="base_model").value == "heron"
     assert "Differences are from heron." in said(app)
@@ -304,7 +305,7 @@ def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) 
     assert (first["Verdict"]["text"], first["Verdict"]["sub"][-14:]) == ("Better", ", mix-adjusted")
     assert first["Verdict"]["title"].endswith("Mix-adjusted, the order reverses.")
     assert "A is the best by parse errors" in str(app.header[0].value)
-    assert "points, mix-adjusted" in said(app).replace("\\", "")
+    assert "; but mix-adjusted, " in said(app).replace("\\", "")
 
 
 @pytest.mark.thorough
@@ -424,12 +425,21 @@ def archive(monkeypatch: pytest.MonkeyPatch) -> Callable[[], dict[str, bytes]]:
     return read
 
 
+@pytest.mark.parametrize(
+    ("options", "checked"), [((), ()), (("--hide-tools", "--prompts"), ("hide_tools", "add_prompts"))]
+)
 def test_the_download_has_the_files_of_the_command_publish(
-    ranked: Path, archive: Callable[[], dict[str, bytes]]
+    ranked: Path,
+    archive: Callable[[], dict[str, bytes]],
+    options: Sequence[str],
+    checked: Sequence[str],
 ) -> None:
-    opened(PAGE, days="All days")
+    app = opened(PAGE, days="All days")
+    for key in checked:
+        app.checkbox(key=key).check()
+    app.run()
     board = ranked.parent / "board"
-    command = ["publish", "--store", str(ranked), "--out", str(board), "--days", "all"]
+    command = ["publish", "--store", str(ranked), "--out", str(board), "--days", "all", *options]
     assert CliRunner().invoke(cli, command).exit_code == 0
     assert archive() == {
         f"leaderboard/{path.relative_to(board).as_posix()}": path.read_bytes()

@@ -192,7 +192,7 @@ def test_the_best_models_are_named_with_their_interval_and_the_thin_ones_only_co
     ]
     app = overview(store, tool_calls=calls)
     words = str(app.header[0].value).replace("\\", "")
-    assert words.startswith("good is the best by parse errors: 1.2% against 37.5% of bad, the other model")
+    assert words.startswith("good is the best by parse errors: 1.2% against 38% of bad, the other model")
     assert "1 model with too few sessions" in said(app)
     rows = sheet_of(app, "Models by the leading rates")
     assert [(row["Rank"]["text"], row["Model"]["text"]) for row in rows] == [("1", "good"), ("2", "bad")]

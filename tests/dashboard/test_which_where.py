@@ -46,6 +46,10 @@ def test_the_tab_has_the_sentence_the_rows_and_the_files_as_the_api_has(made: Pa
     )
     assert first["Parse errors"]["text"] == "0% → 0%"
     assert first["Parse errors"]["sub"].startswith("0 / 600 · 0–")
+    for column, difference in (("Parse errors", "0 points ("), ("Cost / success", "50% less (")):
+        assert difference in first[column]["sub"].splitlines()[-1]
+        assert difference.partition(" (")[0] in first["Suggestion"]["title"]
+    assert "The differences are mix-adjusted" in first["Suggestion"]["title"]
     assert (first["Cost / success"]["text"], first["Saved"]["text"]) == ("$2.00 → $1.00", "$300")
     assert (second["Prompt"]["text"], second["Suggestion"]["text"]) == (HOSTILE, "keep")
     assert second["Suggestion"]["sub"] == "only one model was used"

@@ -24,6 +24,7 @@ from callgauge.analysis.measures.slices import Slice, make_slices
 from callgauge.analysis.verdicts.hosts import Label
 from callgauge.analysis.verdicts.public_rates import (
     PublicVerdict,
+    describe_limit,
     describe_missing,
     describe_other_spelling,
     describe_public_hosts,
@@ -33,8 +34,11 @@ from callgauge.memory.public_rates import PublicRate
 from callgauge.stats import Difference, Estimate, Share, compare_estimates, holm
 from ingest.pipeline.planning.model_aliases import find_alias
 from ingest.pipeline.planning.naming import DEFAULT_ALIASES
+from ingest.time_ranges import Days
 
 _METRIC = "public_rates"
+MOST_CALLS = 5_000_000
+"""The maximum number of calls that are checked, unless the newest day alone has more."""
 _EXACT = 1e12  # without a published number of requests, a public rate counts as exact
 _LISTED = 5  # maximum number of names in a reason
 
@@ -153,13 +157,15 @@ class UnmatchedRates:
 class PublicTable:
     """The tool-call errors of all models and hosts. Rows with a public rate come first.
 
-    `hosts` compares the hosts of each model. `imported` is the number of imported public rates.
+    `hosts` compares the hosts of each model. `imported` is the number of imported public rates. `checked`
+    holds the first and the last checked day if the chosen days have more than MOST_CALLS calls, else None.
     """
 
     rows: Sequence[PublicRow]
     hosts: HostComparison
     unmatched: Sequence[UnmatchedRates]
     imported: int
+    checked: Days | None = None
 
     def write_sentences(self, label: Label, smallest: float = SMALLEST) -> list[str]:
         """Return the sentences on hosts and on public rates. `label` returns the label of a model."""
@@ -178,11 +184,18 @@ class PublicTable:
         return [
             describe_public_hosts(self.hosts.rows, label, smallest, has_thin=bool(self.hosts.thin)),
             describe_public_verdicts(verdicts, self.imported),
+            *([describe_limit(self.checked, MOST_CALLS)] if self.checked else []),
         ]
 
 
 def compare_with_public(ask: Ask, rates: Sequence[PublicRate], chosen: Mapping[str, Any]) -> PublicTable:
-    """Return the tool-call errors of each model and host next to the public rates."""
+    """Return the tool-call errors of each model and host next to the public rates.
+
+    If more than MOST_CALLS calls match the filters `chosen`, only the calls of the newest days are checked.
+    """
+    checked = _limit_days(ask, chosen)
+    if checked:
+        chosen = {**chosen, "from_day": checked[0], "to_day": checked[1]}
     counted = ask(_METRIC, by="model", also="provider", **chosen)
     slices = make_slices(counted)
     parse_errors = {
@@ -207,7 +220,20 @@ def compare_with_public(ask: Ask, rates: Sequence[PublicRate], chosen: Mapping[s
         ] or [row]
     rows.sort(key=lambda row: (row.public is None, -row.slice.total))
     hosts = compare_hosts(_redirect(ask), PUBLIC_ERROR, chosen)
-    return PublicTable(_compare_rows(rows), hosts, unmatched, len(rates))
+    return PublicTable(_compare_rows(rows), hosts, unmatched, len(rates), checked)
+
+
+def _limit_days(ask: Ask, chosen: Mapping[str, Any]) -> Days | None:
+    """Return the newest days with at most MOST_CALLS calls together, or None if no day must be left out.
+
+    The numbers of calls come from the daily sums, so that the calls of other days need not be read.
+    """
+    per_day = ask("call_days", **chosen)
+    dated = per_day[per_day["day"].notna()]
+    if per_day["most"].sum() <= MOST_CALLS or dated.empty:
+        return None
+    kept = dated[(dated["most"].cumsum() <= MOST_CALLS) | (dated["day"] == dated["day"].iloc[0])]
+    return kept["day"].iloc[-1], kept["day"].iloc[0]
 
 
 def _redirect(ask: Ask) -> Ask:

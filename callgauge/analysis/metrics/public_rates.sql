@@ -32,7 +32,7 @@
 -- note: The strata of a request with several calls are those of its first call.
 -- $by, $also, $first, $second and $third: model, provider, prompt, tool, mcp_server, definition, strategy, source, day.
 WITH
-chosen_calls AS (
+chosen_calls AS NOT MATERIALIZED (
   SELECT call_id, file_id, source, session_id, turn_id, coalesce(step::VARCHAR, call_id) AS step, ordinal, day, provider, model, prompt_id, tool,
          mcp_server, strategy, definition_id, trial_run, arm, worst_severity, outcome, args_source = 'raw' AND syntax_seen = 'full' AS has_text,
          coalesce(schema_seen = 'full', false) AS has_definition
@@ -96,34 +96,53 @@ errors AS (
            WHEN bool_or(verdict = 'schema') THEN 'schema' WHEN bool_or(verdict = 'unclear') THEN 'unclear' ELSE 'valid' END AS verdict
   FROM judged GROUP BY call_id, file_id
 ),
-checked AS (
+checked AS NOT MATERIALIZED (
   SELECT c.*, CASE WHEN NOT coalesce(has_text, false) THEN 'no_text' WHEN NOT has_definition THEN 'no_definition'
                 ELSE coalesce(e.verdict, if(outcome = 'clean', 'valid', 'unclear')) END AS verdict
   FROM chosen_calls c LEFT JOIN errors e USING (call_id, file_id)
 ),
+-- Requests with several calls. Most requests have one call, and need no grouping.
+parallel AS (SELECT DISTINCT file_id, turn_id, step FROM chosen_calls WHERE ordinal IS DISTINCT FROM 0),
 requests AS (
   SELECT any_value(source) AS source, any_value(session_id) AS session_id, any_value(day) AS day, any_value(trial_run) AS trial_run,
          any_value(arm) AS arm, arg_min(provider, ordinal) AS provider, arg_min(model, ordinal) AS model, arg_min(prompt_id, ordinal) AS prompt_id,
          arg_min(tool, ordinal) AS tool, arg_min(mcp_server, ordinal) AS mcp_server, arg_min(strategy, ordinal) AS strategy,
-         arg_min(definition_id, ordinal) AS definition_id, NULL::VARCHAR AS harness_version, NULL::VARCHAR AS prompt_name,
+         arg_min(definition_id, ordinal) AS definition_id,
          bool_and(verdict NOT IN ('no_text', 'no_definition', 'unclear')) AS is_checked,
          bool_or(verdict IN ('not_json', 'unknown_tool', 'schema')) AS is_wrong,
          count(*) AS calls, count_if(verdict = 'valid') AS valid, count_if(verdict = 'not_json') AS not_json,
          count_if(verdict = 'unknown_tool') AS unknown_tool, count_if(verdict = 'schema') AS schema_errors,
          count_if(verdict = 'no_text') AS no_text, count_if(verdict = 'no_definition') AS no_definition,
          count_if(verdict = 'unclear') AS unclear
-  FROM checked
-  GROUP BY file_id, turn_id, step
+  FROM checked c SEMI JOIN parallel p ON c.file_id IS NOT DISTINCT FROM p.file_id AND c.turn_id IS NOT DISTINCT FROM p.turn_id AND c.step = p.step
+  GROUP BY c.file_id, c.turn_id, c.step
+  UNION ALL BY NAME
+  SELECT source, session_id, day, trial_run, arm, provider, model, prompt_id, tool, mcp_server, strategy, definition_id,
+         verdict NOT IN ('no_text', 'no_definition', 'unclear') AS is_checked, verdict IN ('not_json', 'unknown_tool', 'schema') AS is_wrong,
+         1 AS calls, (verdict = 'valid')::INTEGER AS valid, (verdict = 'not_json')::INTEGER AS not_json,
+         (verdict = 'unknown_tool')::INTEGER AS unknown_tool, (verdict = 'schema')::INTEGER AS schema_errors,
+         (verdict = 'no_text')::INTEGER AS no_text, (verdict = 'no_definition')::INTEGER AS no_definition,
+         (verdict = 'unclear')::INTEGER AS unclear
+  FROM checked c ANTI JOIN parallel p ON c.file_id IS NOT DISTINCT FROM p.file_id AND c.turn_id IS NOT DISTINCT FROM p.turn_id AND c.step = p.step
 ),
-cells AS MATERIALIZED (
-  SELECT 'tool_call_error' AS rate, {value: by} AS slice, {value: also} AS also, {value: first} AS first, {value: second} AS second,
-         {value: third} AS third, day,
-         (('0x' || left(md5(coalesce(source, '') || chr(0) || coalesce(session_id, '')), 8))::UINTEGER % 50)::UTINYINT AS id,
-         count_if(is_checked AND is_wrong) AS k, count_if(is_checked) AS n, count(*) AS total,
-         count(DISTINCT session_id) FILTER (is_checked) AS sessions,
+dimensions AS (SELECT *, NULL::VARCHAR AS harness_version, NULL::VARCHAR AS prompt_name FROM requests),
+-- One row per session first, because the id of a session group is a hash.
+by_session AS (
+  SELECT {value: by} AS slice, {value: also} AS also, {value: first} AS first, {value: second} AS second, {value: third} AS third, day,
+         source, session_id, count_if(is_checked AND is_wrong) AS k, count_if(is_checked) AS n, count(*) AS total,
          sum(calls) AS calls, sum(valid) AS valid, sum(not_json) AS not_json, sum(unknown_tool) AS unknown_tool,
          sum(schema_errors) AS schema_errors, sum(no_text) AS no_text, sum(no_definition) AS no_definition, sum(unclear) AS unclear
-  FROM requests
+  FROM dimensions
+  GROUP BY ALL
+),
+cells AS MATERIALIZED (
+  SELECT 'tool_call_error' AS rate, slice, also, first, second, third, day,
+         (('0x' || left(md5(coalesce(source, '') || chr(0) || coalesce(session_id, '')), 8))::UINTEGER % 50)::UTINYINT AS id,
+         sum(k)::BIGINT AS k, sum(n)::BIGINT AS n, sum(total)::BIGINT AS total,
+         count(DISTINCT session_id) FILTER (n > 0) AS sessions,
+         sum(calls) AS calls, sum(valid) AS valid, sum(not_json) AS not_json, sum(unknown_tool) AS unknown_tool,
+         sum(schema_errors) AS schema_errors, sum(no_text) AS no_text, sum(no_definition) AS no_definition, sum(unclear) AS unclear
+  FROM by_session
   GROUP BY ALL
 ),
 counts AS (

@@ -14,6 +14,7 @@ from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.verdicts.sentences import (
     UNDATED,
     describe_correction,
+    describe_more,
     describe_visible,
     format_points,
     format_size,
@@ -54,13 +55,18 @@ _WORDS: Mapping[Standing, str] = {
 }
 
 
-def write_headline(breakdown: Breakdown, names: ArmNames, label: Label, smallest: float) -> str:
+def write_headline(
+    breakdown: Breakdown, names: ArmNames, label: Label, smallest: float, *, with_visible: bool = True
+) -> str:
     """Return the sentences on whether one slice is better than the other, the exceptions, and which other
     rates are worse.
 
-    `smallest` is the smallest difference of interest, as a share.
+    `smallest` is the smallest difference of interest, as a share. If `with_visible` is False, leave out which
+    difference is too small for the present data.
     """
-    whole = _describe_whole(breakdown, names, breakdown.find_named(smallest), smallest)
+    whole = _describe_whole(
+        breakdown, names, breakdown.find_named(smallest), smallest, with_visible=with_visible
+    )
     return f"{whole} {write_details(breakdown, names, label, smallest)}".rstrip()
 
 
@@ -219,7 +225,12 @@ def _advise_whole(breakdown: Breakdown, names: ArmNames, label: Label, smallest:
 
 
 def _describe_whole(
-    breakdown: Breakdown, names: ArmNames, named: Sequence[StratumComparison], smallest: float
+    breakdown: Breakdown,
+    names: ArmNames,
+    named: Sequence[StratumComparison],
+    smallest: float,
+    *,
+    with_visible: bool = True,
 ) -> str:
     whole = breakdown.whole
     standing, rates = whole.standing(smallest), _describe_rates(whole)
@@ -238,9 +249,8 @@ def _describe_whole(
     if standing is Standing.UNDECIDED and named:
         return f"No clear difference between {names.of} and {names.against} overall: {rates}."
     if standing is Standing.UNDECIDED:
-        return (
-            f"No clear difference between {names.of} and {names.against}: {rates}; {describe_visible(whole)}."
-        )
+        visible = f"; {describe_visible(whole)}" if with_visible else ""
+        return f"No clear difference between {names.of} and {names.against}: {rates}{visible}."
     verdict = f"{names.of} against {names.against}: {_describe_standing(whole, standing)}"
     return f"{verdict} ({rates})." if rates else f"{verdict}."
 
@@ -281,7 +291,7 @@ def _describe_named(
 ) -> list[str]:
     sentences = [_describe_stratum(breakdown, each, label, smallest) for each in named[:_NAMED]]
     more = len(named) - _NAMED
-    return [*sentences, f"And {more} more, below."] if more > 0 else sentences
+    return [*sentences, describe_more(more)] if more > 0 else sentences
 
 
 def _describe_stratum(breakdown: Breakdown, each: StratumComparison, label: Label, smallest: float) -> str:

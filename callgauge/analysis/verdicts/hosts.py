@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.comparisons import LEVEL, SliceComparison, Standing
-from callgauge.analysis.verdicts.sentences import RULE, describe_reach, format_difference
+from callgauge.analysis.verdicts.sentences import RULE, describe_more, describe_reach, format_difference
 
 _NAMED = 2  # maximum number of pairs of hosts in the sentence
 _DECIDED = (Standing.BETTER, Standing.WORSE, Standing.MORE, Standing.LESS)
@@ -46,13 +46,13 @@ def describe_hosts(
             f"{(describe_worse and describe_worse(row, label)) or _describe_pair(row, label)}."
             for row in worse[:_NAMED]
         ]
-        return " ".join([*sentences, *([f"And {more} more, below."] if more > 0 else [])])
+        return " ".join([*sentences, *([describe_more(more)] if more > 0 else [])])
     compared = wording.plural(len(judged), "comparison")
     alone = [row for row in judged if _differs_alone(row, smallest)]
     if alone:
-        others = f"; {len(alone) - 1} more differ, too" if len(alone) > 1 else ""
+        others = f" {describe_more(len(alone) - 1)}" if len(alone) > 1 else ""
         chance = f"Among {compared} of hosts, that can be chance."
-        return f"Compared alone, {_describe_pair(alone[0], label)}{others}. {chance}"
+        return f"Compared alone, {_describe_pair(alone[0], label)}.{others} {chance}"
     title = judged[0].slice.rate.phrase
     none = f"No clear difference in {title} between the hosts of a model ({compared})."
     return f"{none} {describe_reach(judged)}"

@@ -149,6 +149,11 @@ class ModelChoice:
     saving: tuple[float, Interval] | None = None
 
     @property
+    def other(self) -> Candidate | None:
+        """The suggested or the blocked candidate, which the sentence compares with the current model."""
+        return self.suggestion or self.blocked
+
+    @property
     def model(self) -> str:
         """The model to use."""
         return (self.suggestion.use if self.suggestion else self.current).model
@@ -335,7 +340,7 @@ def _describe_switch(candidate: Candidate, current: str, label: Label, smallest:
     )
     parts = [f"is better ({'; '.join(better)})"] if better else []
     parts += [f"is not worse by {size} or more ({'; '.join(other)})"] if other else []
-    parts += [f"costs {_describe_cost(candidate.ratio)}"] if candidate.ratio else []
+    parts += [f"costs {describe_cost(candidate.ratio)}"] if candidate.ratio else []
     same = " Both models have the same list price, so the difference comes from the numbers of tokens."
     return (
         f"Use {model} instead of {current}: {model} {wording.list_words(parts)}."
@@ -344,11 +349,11 @@ def _describe_switch(candidate: Candidate, current: str, label: Label, smallest:
 
 
 def _describe_level(candidate: Candidate) -> str:
-    """Return a sentence on the confidence of the intervals that decided."""
-    percent = f"{100 * candidate.level:.3g}%"
+    """Return a sentence on the differences that decided: their adjustment and their confidence."""
+    sentence = f"The differences are mix-adjusted, with {100 * candidate.level:.3g}% intervals"
     if candidate.level <= LEVEL:
-        return f"The intervals are {percent} intervals."
-    return f"The intervals are {percent} intervals: 95% corrected for {candidate.rivals} candidates."
+        return f"{sentence}."
+    return f"{sentence}: 95% corrected for {candidate.rivals} candidates."
 
 
 def _describe_check(check: RateCheck) -> str:
@@ -364,8 +369,8 @@ def describe_uses(choice: ModelChoice, label: Label, currency: str) -> list[str]
 
     A line has both rates with their intervals, and the cost per successful turn.
     """
-    other = choice.suggestion or choice.blocked
-    return [_describe_use(use, label, currency) for use in (choice.current, *([other.use] if other else ()))]
+    others = [choice.other.use] if choice.other else []
+    return [_describe_use(use, label, currency) for use in (choice.current, *others)]
 
 
 def _describe_use(use: ModelUse, label: Label, currency: str) -> str:
@@ -384,11 +389,14 @@ def _describe_use(use: ModelUse, label: Label, currency: str) -> str:
     return f"{label('model', use.model)}: {', '.join(rates)}, {cost}"
 
 
-def _describe_cost(ratio: MixedRatio) -> str:
-    """Describe a ratio of costs, such as 58% less per successful turn (51% to 65% less)."""
+def describe_cost(ratio: MixedRatio, unit: str = " per successful turn") -> str:
+    """Describe a ratio of costs, such as 58% less per successful turn (51% to 65% less).
+
+    A table whose column names the unit needs no `unit`.
+    """
     most, least = (_write_change(end) for end in (ratio.interval.low, ratio.interval.high))
     ends = f"{least.removesuffix(' less')} to {most}" if ratio.interval.high < 1 else f"{most} to {least}"
-    return f"{_write_change(ratio.estimate)} per successful turn ({ends})"
+    return f"{_write_change(ratio.estimate)}{unit} ({ends})"
 
 
 def _write_change(ratio: float) -> str:
@@ -416,7 +424,7 @@ def _describe_obstacle(candidate: Candidate, label: Label, smallest: float) -> s
     if candidate.obstacle is Obstacle.COST_UNPROVEN and candidate.ratio is None:
         return f"{model} has too few sessions for an interval of its cost."
     if candidate.obstacle is Obstacle.COST_UNPROVEN and candidate.ratio is not None:
-        cost = f"{model} costs {_describe_cost(candidate.ratio)}"
+        cost = f"{model} costs {describe_cost(candidate.ratio)}"
         return f"{model} is not proven cheaper: {cost}. {_describe_level(candidate)}"
     if candidate.obstacle is Obstacle.ALERT and candidate.alert is not None:
         return (

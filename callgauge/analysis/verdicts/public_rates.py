@@ -12,6 +12,7 @@ from callgauge.analysis.measures.comparisons import SliceComparison
 from callgauge.analysis.verdicts.hosts import Label, describe_hosts
 from callgauge.memory.public_rates import PublicRate
 from callgauge.stats import divide_rates
+from ingest.time_ranges import Days
 
 FAR_APART = 90
 """If a public rate and the calls of the store are more days apart, the table says so."""
@@ -122,6 +123,12 @@ def _count(number: int, total: int) -> str:
 def _name(names: Sequence[str]) -> str:
     more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
     return wording.list_words([*names[:_NAMED], *more])
+
+
+def describe_limit(days: Days, most: int) -> str:
+    """Return which days are checked, if the chosen days have more than `most` calls."""
+    named = f"{days[0]} to {days[1]} are checked, the newest of the chosen days"
+    return f"Only the calls from {named}: a check reads at most {most:,} calls."
 
 
 def describe_missing(counts: tuple[int, int, int, int]) -> str:

@@ -10,7 +10,7 @@ from datetime import date
 
 from callgauge.analysis import wording
 from callgauge.analysis.measures.alerts import Alert
-from callgauge.analysis.measures.comparisons import RankedTable
+from callgauge.analysis.measures.comparisons import PairRates, RankedTable
 from callgauge.analysis.measures.costs import Cost, MeanCost
 from callgauge.analysis.measures.measurability import ComparisonBasis
 from callgauge.analysis.measures.slices import Slice
@@ -128,13 +128,26 @@ def _write_best(table: RankedTable, names: Names, noun: str) -> str:
     pair, closest = min(pairs, key=lambda candidate: abs(candidate[0].of - candidate[0].against))
     ends = sorted((abs(pair.low), abs(pair.high)))
     low, high = (wording.percent(end).rstrip("%") for end in ends)
-    rates = f"{wording.percent(pair.of)} against {wording.percent(pair.against)}"
-    mixed = ", mix-adjusted" if pair.is_mixed else ""
     rival = f"the other {noun}" if len(others) == 1 else "the closest"
     return (
-        f"{name} is the best by {title}: {rates} of {_label(closest, names)}, {rival} "
-        f"(by {low} to {high} points{mixed})."
+        f"{name} is the best by {title}: {_write_rates(best, closest, names)}, {rival}"
+        f"{_write_adjusted(pair, best, closest)} (by {low} to {high} points)."
     )
+
+
+def _write_rates(slice_: Slice, other: Slice, names: Names) -> str:
+    """Return the rates of two slices as the table shows them, without an adjustment."""
+    mine, theirs = (wording.rate(each.share.k, each.share.n) for each in (slice_, other))
+    return f"{mine} against {theirs} of {_label(other, names)}"
+
+
+def _write_adjusted(pair: PairRates, slice_: Slice, other: Slice) -> str:
+    """Return the mix-adjusted rates of two slices as a clause, or "" if their rates are not adjusted."""
+    if not pair.is_mixed:
+        return ""
+    difference = (slice_.share.rate or 0.0) - (other.share.rate or 0.0)
+    but = "but " if difference * (pair.of - pair.against) < 0 else ""
+    return f"; {but}mix-adjusted, {wording.percent(pair.of)} against {wording.percent(pair.against)}"
 
 
 def _write_group(table: RankedTable, names: Names, noun: str) -> str:
@@ -205,20 +218,17 @@ def _write_price(other: RankedTable, leader: Slice, losses: Sequence[Slice], nam
     own = next(each for each in other.judged if each.name == leader.name)
     title, name = rate.phrase, _label(leader, names)
     extreme = "lowest" if rate.is_good else "highest"
-    mine = wording.rate(own.share.k, own.share.n)
     rest = [each for each in other.judged if each.name != leader.name]
     rates = sorted(each.share.rate or 0.0 for each in rest)
     own_rate = own.share.rate or 0.0
     is_extreme = own_rate < rates[0] if rate.is_good else own_rate > rates[-1]
     if len(losses) == len(rest) > 1 and is_extreme:
+        mine = wording.rate(own.share.k, own.share.n)
         span = f"{wording.percent(rates[0]).rstrip('%')}–{wording.percent(rates[-1])}"
         return f"But {name} has the {extreme} {title}: {mine} against {span} of the others."
-    rival = losses[0]
-    theirs, mixed = wording.rate(rival.share.k, rival.share.n), ""
-    pair = other.find_pair(leader.name, rival.name)
-    if pair and pair.is_mixed:
-        mine, theirs, mixed = wording.percent(pair.of), wording.percent(pair.against), "mix-adjusted "
-    return f"But {name} is worse by {title}: {mixed}{mine} against {theirs} of {_label(rival, names)}."
+    pair = other.find_pair(leader.name, losses[0].name)
+    adjusted = _write_adjusted(pair, own, losses[0]) if pair else ""
+    return f"But {name} is worse by {title}: {_write_rates(own, losses[0], names)}{adjusted}."
 
 
 def _write_dearer(leader: Slice, judged: Sequence[Slice], costs: Mapping[str, Cost], names: Names) -> str:

@@ -212,11 +212,14 @@ def describe_visible(comparison: SliceComparison) -> str:
 
 
 def describe_reach(judged: Sequence[SliceComparison]) -> str:
-    """Say which difference would be detected with 80 % power, over several comparisons."""
-    sizes = sorted(smallest_shown(row.difference, len(judged)) for row in judged if row.difference)
-    least, most = (format_size(round(size, 3 if size < 0.01 else 2)) for size in (sizes[0], sizes[-1]))
-    reach = least if least == most else f"{least.split()[0]} to {most}"
-    return f"A difference below about {reach} would not show yet."
+    """Say which difference would be detected with 80 % power in each of several comparisons."""
+    size = max(smallest_shown(row.difference, len(judged)) for row in judged if row.difference)
+    return f"A difference below about {format_size(round(size, 3 if size < 0.01 else 2))} may not show yet."
+
+
+def describe_more(more: int) -> str:
+    """Return a sentence on the clear differences that are not named. `more` is their number."""
+    return f"{more} more {'differs' if more == 1 else 'differ'}, too."
 
 
 def find_visible(comparison: SliceComparison) -> float | None:

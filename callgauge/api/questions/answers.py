@@ -12,6 +12,7 @@ import pandas as pd
 from callgauge.analysis.measures.comparisons import SliceComparison
 from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Difference
+from ingest.time_ranges import Days
 
 Row = dict[str, Any]
 LOG_TEXT = (
@@ -65,6 +66,12 @@ def describe_slice(slice_: Slice) -> Row:
         "unmeasured": slice_.total - slice_.share.n,
         "enough": slice_.is_solid,
     }
+
+
+def describe_days(days: Days | None) -> dict[str, str | None]:
+    """Return the first and the last day as plain values."""
+    first, last = days or (None, None)
+    return {"from": first.isoformat() if first else None, "to": last.isoformat() if last else None}
 
 
 def describe_difference(difference: Difference | None) -> Row | None:

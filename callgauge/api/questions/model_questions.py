@@ -16,7 +16,7 @@ from callgauge.analysis.verdicts.model_choices import (
     describe_choice,
     describe_choices,
 )
-from callgauge.api.questions.answers import Answer, Row, describe_difference, describe_slice
+from callgauge.api.questions.answers import Answer, Row, describe_days, describe_difference, describe_slice
 from callgauge.api.questions.parameters import Parameter
 from callgauge.api.questions.problems import ProblemError
 from callgauge.api.questions.slice_filters import FILTERS, choose_filters
@@ -25,7 +25,6 @@ from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.prices import PriceList
 from callgauge.stats import Interval, MixedRatio
-from ingest.time_ranges import Days
 
 CHOICES_ASKED = (
     Parameter("by", "text", "A model for each prompt, or for each tool.", DIMENSIONS, default="prompt"),
@@ -62,7 +61,7 @@ def describe_models(choices: ModelChoices, label: Label) -> tuple[dict[str, Any]
         "by": choices.by,
         "currency": choices.currency,
         "smallest": choices.smallest,
-        "days": _describe_days(choices.days),
+        "days": describe_days(choices.days),
         "saved": _describe_amount(choices.total),
         "saved_from": choices.recent[0].isoformat() if choices.recent else None,
         "saved_to": choices.recent[1].isoformat() if choices.recent else None,
@@ -119,11 +118,6 @@ def _describe_candidate(candidate: Candidate) -> Row:
 
 def _describe_ratio(ratio: MixedRatio | None) -> Row | None:
     return {"estimate": ratio.estimate, **_describe_interval(ratio.interval)} if ratio else None
-
-
-def _describe_days(days: Days | None) -> dict[str, str | None]:
-    first, last = days or (None, None)
-    return {"from": first.isoformat() if first else None, "to": last.isoformat() if last else None}
 
 
 def _describe_amount(amount: tuple[float, Interval] | None) -> Row | None:

@@ -10,7 +10,7 @@ from callgauge.analysis import wording
 from callgauge.analysis.comparisons.public_rates import compare_with_public
 from callgauge.analysis.measures.comparisons import SMALLEST
 from callgauge.analysis.measures.rates import PUBLIC_ERROR
-from callgauge.api.questions.answers import Answer
+from callgauge.api.questions.answers import Answer, describe_days
 from callgauge.api.questions.parameters import Parameter
 from callgauge.api.questions.problems import refuse_memory
 from callgauge.api.questions.slice_filters import FILTERS, choose_filters
@@ -45,7 +45,7 @@ def ask_public_rates(store: StoreAccess, parameters: Mapping[str, Any]) -> Answe
     facts = {
         "sentence": " ".join(sentences),
         "meaning": PUBLIC_ERROR.meaning,
-        "days": chosen.describe_days(),
+        "days": describe_days(table.checked) if table.checked else chosen.describe_days(),
         "imported": table.imported,
         "unmatched": [asdict(each) for each in table.unmatched],
     }

@@ -66,6 +66,7 @@ def public_rates(
                 _change_rates(memory, file, remove)
             compared = find_days(reader.ask, span)
             table = compare_with_public(reader.ask, memory.read().public_rates, choose_days(compared))
+            compared = table.checked or compared
     except (UnshownStoreError, MetricError) as problem:
         render.fail(str(problem), ExitCode.FAILED)
     if form == "json":

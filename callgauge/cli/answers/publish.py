@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import json
 import os
 import shutil
+import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 _MOST_ROWS = 10  # the page must fit on two printed pages
 _DATA, _MADE_BY = "leaderboard.json", "callgauge publish"
 _MOST_BYTES = 64 * 2**20  # a larger file is not the JSON of a published folder
+_LEFT_AFTER = 3600.0  # seconds after which a hidden folder belongs to a killed run
 _TRIES = 5  # two runs at the same time may both replace the folder
 
 
@@ -97,11 +101,13 @@ def replace_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     """Replace a published folder as a whole, or create it. Raises OptionError and OSError.
 
     The files are written into a new folder next to the target, which then takes the target's name. A folder
-    with a file that `publish` did not write is not replaced.
+    with a file that `publish` did not write is not replaced. If the process is killed, the folder has all old
+    files or all new files, and a later run removes the hidden folders that remain.
     """
     folder = folder.resolve()
     check_folder(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
+    _remove_remains(folder)
     with _remove_later(folder.with_name(f".{folder.name}.new-{os.getpid()}")) as new:
         new.mkdir()
         for path, content in files.items():
@@ -140,6 +146,15 @@ def _read_published(data: Path) -> set[str]:
         return set()
 
 
+def _remove_remains(folder: Path) -> None:
+    """Remove the hidden folders of killed runs."""
+    for remains in folder.parent.iterdir():
+        if remains.name.startswith((f".{folder.name}.new-", f".{folder.name}.old-")):
+            with suppress(FileNotFoundError):
+                if remains.stat().st_mtime < time.time() - _LEFT_AFTER:
+                    shutil.rmtree(remains, ignore_errors=True)
+
+
 @contextmanager
 def _remove_later(path: Path) -> Iterator[Path]:
     """Yield the path of a folder that does not exist, and remove the folder afterwards."""
@@ -150,11 +165,31 @@ def _remove_later(path: Path) -> Iterator[Path]:
         shutil.rmtree(path, ignore_errors=True)
 
 
+def exchange_folders(new: Path, folder: Path) -> bool:
+    """Exchange the names of two folders in one step. Return False if this is not possible.
+
+    Linux and macOS have a system call for this, but not for all file systems.
+    """
+    if sys.platform == "win32":
+        return False
+    names = os.fsencode(new), os.fsencode(folder)
+    library, flag = ctypes.CDLL(None), 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
+    try:
+        if sys.platform == "darwin":
+            return bool(library.renamex_np(*names, flag) == 0)
+        here = -100  # AT_FDCWD: relative paths start at the working directory
+        return bool(library.renameat2(here, names[0], here, names[1], flag) == 0)
+    except AttributeError:  # an old C library
+        return False
+
+
 def _swap_folders(new: Path, folder: Path) -> None:
     """Give a new folder the name of an old folder, and remove the old folder.
 
     If the new folder cannot have the name, the old folder keeps it. Raises OSError.
     """
+    if folder.is_dir() and exchange_folders(new, folder):
+        return  # the caller removes the old folder, which now has the other name
     old = folder.with_name(f".{folder.name}.old-{os.getpid()}")
     for _ in range(_TRIES):
         with suppress(FileNotFoundError):

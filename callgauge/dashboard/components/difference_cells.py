@@ -94,11 +94,11 @@ def verdict_cell(comparison: SliceComparison, smallest: float) -> Cell:
 
 
 def rank_column() -> Column:
-    return Column("Rank", "number", "Those marked = share a place: none of them is proven worse than another")
+    return Column("Rank", "number", "Rows with the same rank are tied: none is proven worse than another")
 
 
 def place_cell(slice_: Slice, table: RankedTable) -> Cell:
-    """Return a cell with the rank of a slice. Several slices with rank 1 show “1=”."""
+    """Return a cell with the rank of a slice. If several slices have this rank, the cell says why."""
     place = table.places.get(slice_.name)
     if place is None:
         if slice_.name in table.ranks:
@@ -111,7 +111,8 @@ def place_cell(slice_: Slice, table: RankedTable) -> Cell:
     first, last = table.ranks[slice_.name]
     reach = f"any from {first} to {last}" if last > first else f"{first}"
     return Cell(
-        f"{place.number}{'=' if place.is_shared else ''}",
+        f"{place.number}",
+        sub="tied: none\nproven worse" if place.is_shared else None,
         title=f"Its rank is {reach}, all ranks together with 95% confidence.",
         order=-place.number,
         values={"": place.number, "tied": place.is_shared},

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis import wording
-from callgauge.analysis.comparisons.leaderboard import read_leaderboard
+from callgauge.analysis.comparisons.leaderboard import PublishedNames, read_leaderboard
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.metrics import MetricError
 from callgauge.dashboard import filters, store_queries
@@ -108,30 +108,39 @@ def show() -> None:
         _draw_download(chosen)
 
 
+@st.fragment
 def _draw_download(chosen: Mapping[str, Any]) -> None:
-    """Draw a button that downloads the files of `callgauge publish` for the chosen days and filters."""
+    """Draw the options of `callgauge publish` and a download of its files for the chosen days and filters."""
     if refuse_file():
         return
     ask = store_queries.keep_asking()
     prices: Sequence[ModelPrice] = ()
     with suppress(MetricError):  # the filter bar shows why the prices cannot be read
         prices = list_prices()
+    with st.popover("Download as a page", type="tertiary", icon=":material/download:", width="content"):
+        st.caption("A web page, Markdown, JSON and badges to hand out. They contain no content of calls.")
+        hides_tools = st.checkbox(
+            "Hide tool names",
+            key="hide_tools",
+            help="The files contain numbers in place of the names of tools.",
+        )
+        prompts = st.checkbox(
+            "Add prompts", key="add_prompts", help="Valid calls by prompt, with the prompts' names."
+        )
+        names = PublishedNames(prompts=prompts, tools=not hides_tools)
 
-    def make_archive() -> bytes:
-        board = read_leaderboard(ask, prices, chosen, _TOOLS)
-        return write_archive(write_files(board, CALLGAUGE_VERSION))
+        def make_archive() -> bytes:
+            board = read_leaderboard(ask, prices, chosen, _TOOLS, names)
+            return write_archive(write_files(board, CALLGAUGE_VERSION))
 
-    st.download_button(
-        "Download as a page",
-        make_archive,
-        name_file("leaderboard", "zip"),
-        "application/zip",
-        type="tertiary",
-        icon=":material/download:",
-        on_click="ignore",
-        help="A web page, Markdown, JSON and badges to hand out. The files contain no content of calls.",
-        key="take_leaderboard",
-    )
+        st.download_button(
+            "Download",
+            make_archive,
+            name_file("leaderboard", "zip"),
+            "application/zip",
+            on_click="ignore",
+            key="take_leaderboard",
+        )
 
 
 def _draw_trend(by: str, rate: RateDefinition, chosen: Mapping[str, Any]) -> None:

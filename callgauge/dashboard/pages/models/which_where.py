@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -19,9 +19,11 @@ from callgauge.analysis.verdicts.model_choices import (
     describe_blocked,
     describe_choice,
     describe_choices,
+    describe_cost,
     describe_unlisted,
     write_saving,
 )
+from callgauge.analysis.verdicts.sentences import format_points
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
 from callgauge.dashboard.components.controls.links import draw_link
@@ -35,6 +37,7 @@ from callgauge.dashboard.viewer import refuse_file
 _SHOWN = 15  # rows before "Show all"
 _VIEWS = {"prompt": "By prompt", "tool": "By tool"}
 _METRICS = {"prompt": "prompt_costs", "tool": "tool_costs"}
+_BOTH = "Of the current model, then of the other model"
 _FILES = {
     "litellm": ("LiteLLM", "yaml", "application/yaml"),
     "openrouter": ("OpenRouter", "json", "application/json"),
@@ -67,6 +70,8 @@ def draw_which_where(chosen: Mapping[str, Any], smallest: float) -> None:
 def _describe_reading(choices: ModelChoices) -> str:
     current = "The current model has most calls in the newest 7 days."
     parts = [current, "Hover, focus or tap a suggestion for its reason and intervals."]
+    if any(row.other and row.other.checks for row in choices.rows):
+        parts.append("The last line of a rate or a cost is the mix-adjusted difference.")
     if choices.by == "tool":
         parts.append("The cost of a tool is the cost of the whole turns that call it.")
     return " ".join(filter(None, [*parts, describe_unlisted(choices)]))
@@ -77,9 +82,9 @@ def _draw_table(choices: ModelChoices) -> None:
         Column(wording.dimension(choices.by).capitalize(), "name"),
         Column("Current model", "short"),
         Column("Suggestion", "tight", "The cheapest model that is proven to be cheaper and not worse"),
-        Column("Parse errors", "cell", "Of the current model, then of the other model"),
-        Column("Turn success", "cell", "Of the current model, then of the other model"),
-        Column("Cost / success", "cell", "Of the current model, then of the other model"),
+        Column("Parse errors", "cell", f"{_BOTH}. Below: the mix-adjusted difference"),
+        Column("Turn success", "cell", f"{_BOTH}. Below: the mix-adjusted difference"),
+        Column("Cost / success", "cell", f"{_BOTH}. Below: the mix-adjusted difference"),
         Column("Saved", "cell", f"What the suggestion would have saved {choices.recent_words}"),
     ]
     costs = [use.cost.amount for row in choices.rows for use in _list_uses(row) if use.cost]
@@ -90,12 +95,10 @@ def _draw_table(choices: ModelChoices) -> None:
 
 def _list_uses(row: ModelChoice) -> list[ModelUse]:
     """Return the current model, and the suggested or blocked model."""
-    other = row.suggestion or row.blocked
-    return [row.current, *([other.use] if other else [])]
+    return [row.current, *([row.other.use] if row.other else [])]
 
 
 def _make_row(row: ModelChoice, choices: ModelChoices, places: int) -> list[Cell]:
-    uses = _list_uses(row)
     page, key = ("prompts", "of") if choices.by == "prompt" else ("tools", "tool_open")
     own = {} if choices.by == "prompt" else {key: row.name}
     narrowed = {"prompt": row.name} if choices.by == "prompt" else {}
@@ -107,8 +110,8 @@ def _make_row(row: ModelChoice, choices: ModelChoices, places: int) -> list[Cell
         ),
         Cell(filters.short_label("model", row.current.model), values={"": row.current.model}),
         _suggestion_cell(row, choices),
-        *(_rate_cell(name, uses) for name in ("parse_error", "turn_success")),
-        _cost_cell(uses, choices.currency, places),
+        *(_rate_cell(name, row) for name in ("parse_error", "turn_success")),
+        _cost_cell(row, choices.currency, places),
         _saved_cell(row, choices.currency),
     ]
 
@@ -128,7 +131,9 @@ def _suggestion_cell(row: ModelChoice, choices: ModelChoices) -> Cell:
     return Cell("keep", sub=reason, pale=True, title=sentence, values=values)
 
 
-def _rate_cell(name: str, uses: Sequence[ModelUse]) -> Cell:
+def _rate_cell(name: str, row: ModelChoice) -> Cell:
+    """Return a cell with the rates of both models, and below them the difference that the sentence quotes."""
+    uses = _list_uses(row)
     shares = [use.rates[name].share for use in uses]
     lines = [
         f"{wording.fraction(share.k, share.n)} · {wording.interval(share.interval)}"
@@ -140,6 +145,11 @@ def _rate_cell(name: str, uses: Sequence[ModelUse]) -> Cell:
     for words, use in zip(("current", "other"), uses, strict=False):
         share = use.rates[name].share
         values |= {f"{words} rate": share.rate, f"{words} k": share.k, f"{words} n": share.n}
+    checks = row.other.checks if row.other else ()
+    for difference in [check.difference for check in checks if check.rate.name == name and check.difference]:
+        estimate, low, high = map(format_points, (difference.estimate, difference.low, difference.high))
+        lines.append(f"{estimate} points ({low} to {high})")
+        values |= {"difference": difference.estimate, "low": difference.low, "high": difference.high}
     return Cell(
         " → ".join(wording.rate(share.k, share.n) for share in shares),
         sub="\n".join(lines),
@@ -149,7 +159,8 @@ def _rate_cell(name: str, uses: Sequence[ModelUse]) -> Cell:
     )
 
 
-def _cost_cell(uses: Sequence[ModelUse], currency: str, places: int) -> Cell:
+def _cost_cell(row: ModelChoice, currency: str, places: int) -> Cell:
+    uses = _list_uses(row)
     texts: list[str] = []
     lines: list[str] = []
     values: dict[str, Any] = {}
@@ -162,6 +173,8 @@ def _cost_cell(uses: Sequence[ModelUse], currency: str, places: int) -> Cell:
             f"{words} low": bounds.low if bounds else None,
             f"{words} high": bounds.high if bounds else None,
         }
+    if row.other and row.other.ratio and row.other.checks:
+        lines.append(describe_cost(row.other.ratio, unit=""))
     is_known = all(use.cost and use.cost.interval for use in uses)
     return Cell(" → ".join(texts), sub="\n".join(lines), pale=not is_known, values=values)
 
