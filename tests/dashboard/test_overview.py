@@ -336,6 +336,8 @@ def test_a_parameter_that_is_often_wrong_links_to_its_tool(
     )
     links = [link.proto for link in app.get("page_link") if "be fixed" in link.proto.label]
     labels = [link.label.replace("\\", "") for link in links]
-    sentence = ":gray[○] :blue[limit of read_file] is wrong in 40.0% of calls: can the definition be fixed?"
+    sentence = ":gray[○] :blue[limit of read_file] is often wrong: can the definition be fixed?"
     assert labels == ([sentence] if is_linked else [])
+    details = [link.help.replace("\\", "") for link in links]
+    assert details == ([f"{code} in 40.0% of calls"] if is_linked else [])
     assert [link.query_string for link in links] == (["tool_open=read_file"] if is_linked else [])

@@ -110,8 +110,8 @@ def describe_wrong_parameter(row: Mapping[Hashable, Any]) -> AttentionItem:
         "○",
         "gray",
         f"{wording.short_name(row['parameter'], 40)} of {wording.one_line(row['tool'], 60)}",
-        f"is wrong in {wording.rate(row['calls'], row['judged'])} of calls: can the definition be fixed?",
-        f"{wording.fraction(row['calls'], row['judged'])} calls",
+        "is often wrong: can the definition be fixed?",
+        f"{row['code']} in {wording.rate(row['calls'], row['judged'])} of calls",
         "tools",
         {"tool_open": row["tool"]},
     )
