@@ -316,20 +316,21 @@ def test_rejected_files_and_old_data_need_attention_last(store: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "wrong", "is_linked"),
+    ("code", "wrong", "calls", "is_linked"),
     [
-        ("unsupported_integer_literal", 40, True),
-        ("unsupported_integer_literal", 1, False),
-        ("missing_required", 40, False),
+        ("unsupported_integer_literal", 40, 100, True),
+        ("unsupported_integer_literal", 1, 100, False),
+        ("unsupported_integer_literal", 10, 20, False),
+        ("missing_required", 40, 100, False),
     ],
 )
 def test_a_parameter_that_is_often_wrong_links_to_its_tool(
-    store: Path, code: str, wrong: int, is_linked: bool
+    store: Path, code: str, wrong: int, calls: int, is_linked: bool
 ) -> None:
     diagnostic = {"file_id": 1, "position": 0, "stage": "coerce", "lossy": False, "severity": "error"}
     app = overview(
         store,
-        tool_calls=[a_call(number, session_id=f"s{number}") for number in range(100)],
+        tool_calls=[a_call(number, session_id=f"s{number}") for number in range(calls)],
         diagnostics=[
             diagnostic | {"call_id": f"c{number}", "code": code, "path": "$.limit"} for number in range(wrong)
         ],

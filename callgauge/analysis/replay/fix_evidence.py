@@ -60,7 +60,11 @@ def list_suspected(worst: Iterable[Mapping[Any, Any]]) -> list[Mapping[Any, Any]
 
     Only a replay shows whether an edit exists.
     """
-    return [row for row in worst if row["code"] in EDITED_CODES and row["calls"] > SMALLEST * row["judged"]]
+    return [
+        row
+        for row in worst
+        if row["code"] in EDITED_CODES and row["judged"] >= ENOUGH and row["calls"] > SMALLEST * row["judged"]
+    ]
 
 
 class CountCell(NamedTuple):
