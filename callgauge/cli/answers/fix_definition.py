@@ -119,15 +119,12 @@ def _search(
 
 
 def _sort_results(results: Sequence[ToolFixes]) -> list[ToolFixes]:
-    """Return the results with most fixed calls first, and those without edits last."""
+    """Return the results with most fixed calls first, and those without edits last. Results with equal
+    effects keep their order.
+    """
     return sorted(
         results,
-        key=lambda each: (
-            not each.fixes,
-            -(each.effect.fixed if each.effect else 0),
-            -each.tokens,
-            each.tool,
-        ),
+        key=lambda each: (not each.fixes, -(each.effect.fixed if each.effect else 0), -each.tokens),
     )
 
 
