@@ -122,7 +122,7 @@ def _draw_download(chosen: Mapping[str, Any]) -> None:
         return write_archive(write_files(board, CALLGAUGE_VERSION))
 
     st.download_button(
-        "Download as a page",
+        "Download leaderboard",
         make_archive,
         name_file("leaderboard", "zip"),
         "application/zip",
