@@ -73,8 +73,7 @@ class MadeStore:
 
     def find_all(self) -> dict[str, ToolFixes]:
         """Return the result of each tool."""
-        search = FixSearch(self.ask, {})
-        return {tool: search.find_fixes(tool) for tool in search.list_tools()}
+        return {result.tool: result for result in FixSearch(self.ask, {}).find_all()}
 
 
 def cells(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:

@@ -22,7 +22,13 @@ from callgauge.analysis.replay.definition_edits import (
 from callgauge.analysis.replay.definition_fixes import FixSearch
 from callgauge.analysis.replay.definition_shapes import SHAPES, choose_shape, write_difference
 from callgauge.analysis.replay.fix_results import LeftOut, Missing, ToolFixes, list_changes
-from callgauge.analysis.replay.fix_sentences import describe_evidence, title_fix, write_fix_answer
+from callgauge.analysis.replay.fix_sentences import (
+    describe_evidence,
+    list_missing,
+    title_fix,
+    write_fix_answer,
+    write_overall_answer,
+)
 
 PROPERTIES: dict[str, Any] = {
     "query": {"type": "string", "description": "What to look for."},
@@ -167,7 +173,11 @@ def test_calls_of_an_older_declaration_do_not_count_against_the_newest() -> None
         ({"replayed_calls": None}, Missing.TEXTS, "no readable arguments"),
         ({"servers": ["one", "two"]}, Missing.SERVERS, "several MCP servers (one and two)"),
         ({"definition": "[1"}, Missing.UNREADABLE, "cannot be read"),
-        ({"first": 12}, Missing.DATA, "Not enough data on search: 12 calls in 6 sessions"),
+        (
+            {"first": 12},
+            Missing.DATA,
+            "12 of 480 calls were checked against the newest definition, in 6 sessions",
+        ),
     ],
 )
 def test_what_is_missing_is_said(change: dict[str, Any], missing: Missing, words: str) -> None:
@@ -184,6 +194,38 @@ def test_what_is_missing_is_said(change: dict[str, Any], missing: Missing, words
     result = FixSearch(ask_other, {}).find_fixes("search")
     assert result.missing is missing
     assert words in write_fix_answer(result)
+
+
+def test_a_shorter_text_from_too_few_calls_says_how_few() -> None:
+    store = made(wrong=(), calls=12)
+    store.definitions["search"]["$schema"] = "http://json-schema.org/draft-07/schema#"
+    answer = write_fix_answer(fixes_of(store))
+    assert answer.startswith("search: This edit would save ")
+    assert "no other call" not in answer
+    assert "Not enough data on search: 12 of 12 calls were checked" in answer
+
+
+def test_the_answer_on_all_tools_counts_them_and_says_what_is_missing() -> None:
+    plain = ToolFixes("plain", calls=40, checked=40)
+    undefined = [ToolFixes(f"t{number}", calls=30, missing=Missing.DEFINITION) for number in range(8)]
+    few = ToolFixes("few", calls=900, checked=1, sessions=1, missing=Missing.DATA)
+    search = fixes_of(made())
+    assert write_overall_answer([search, plain, *undefined]).startswith(
+        "5 edits are proposed for 1 of 10 tools with at least 30 calls: 320 calls would have been clean"
+    )
+    assert write_overall_answer([plain, few]) == (
+        "The calls of 1 tool with a known definition suggest no edit of a definition."
+    )
+    assert write_overall_answer([few]) == "No tool has enough data to suggest an edit of its definition."
+    assert "Choose more days" in write_overall_answer([])
+    assert list_missing([search, plain]) == []
+    definitions, data = list_missing([plain, *undefined, few, few])
+    assert definitions == (
+        "No log has the definition of t0, t1, t2, t3, t4 and 3 more tools. Add definitions with: callgauge "
+        "ingest PATH --tools FILE --store DIR"
+    )
+    assert data.startswith("Not enough data on few: 1 of 900 calls was checked against the newest ")
+    assert data.endswith(" The same is true of few.")
 
 
 @pytest.mark.thorough

@@ -245,6 +245,15 @@ def test_few_large_sessions_are_not_ranked_and_the_sentence_says_why() -> None:
     )
 
 
+def test_a_model_with_enough_data_in_one_large_session_counts_as_one_with_enough_data() -> None:
+    why = "one session has 28% of its calls"
+    several = [replace(of_slice("a", 0, 90), concentration=why), of_slice("b", 0, 20), of_slice("c", 0, 5)]
+    assert write(rank(several), context=RankingContext(concentrated={"a": why})) == (
+        "Not enough data to rank: 1 of 3 models has 30 observations and 10 sessions. A is not ranked: one "
+        "session has 28% of its calls."
+    )
+
+
 def test_one_model_beside_what_the_logs_do_not_name_is_not_called_different_work() -> None:
     several = [of_slice("a", 10, 500), of_slice("unknown", 100, 500)]
     assert write(rank(several)) == "Nothing to rank: only one model was observed (500 calls)."

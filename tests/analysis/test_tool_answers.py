@@ -125,8 +125,8 @@ def test_without_a_fault_the_sentence_says_what_would_have_shown() -> None:
 def test_few_calls_are_no_answer_but_are_counted() -> None:
     tool_faults = faults({"slate": 12}, {"slate": {AS_TEXT: (3, 0)}})
     assert write_tool_answer("fetch", tool_faults) == (
-        "Not enough data on fetch: 12 calls, 30 are needed. "
-        "3 of its 12 judged calls had a fault, most often because max_bytes is sent as text."
+        "Not enough data on fetch: 12 judged calls, 30 are needed. "
+        "3 of 12 judged calls had a fault, most often because max_bytes is sent as text."
     )
     assert write_tool_answer("fetch", faults({})).startswith("No call of fetch could be judged")
 

@@ -313,3 +313,32 @@ def test_rejected_files_and_old_data_need_attention_last(store: Path) -> None:
     files = [{"file_id": number, "status": "rejected"} for number in (7, 8)]
     words = [door.replace("\\", "") for door in doors(overview(store, ingest_runs=[run], files=files))]
     assert any(door.startswith(":gray[○]") and "2 files are not recognised" in door for door in words)
+
+
+@pytest.mark.parametrize(
+    ("code", "wrong", "calls", "is_linked"),
+    [
+        ("unsupported_integer_literal", 40, 100, True),
+        ("unsupported_integer_literal", 1, 100, False),
+        ("unsupported_integer_literal", 10, 20, False),
+        ("missing_required", 40, 100, False),
+    ],
+)
+def test_a_parameter_that_is_often_wrong_links_to_its_tool(
+    store: Path, code: str, wrong: int, calls: int, is_linked: bool
+) -> None:
+    diagnostic = {"file_id": 1, "position": 0, "stage": "coerce", "lossy": False, "severity": "error"}
+    app = overview(
+        store,
+        tool_calls=[a_call(number, session_id=f"s{number}") for number in range(calls)],
+        diagnostics=[
+            diagnostic | {"call_id": f"c{number}", "code": code, "path": "$.limit"} for number in range(wrong)
+        ],
+    )
+    links = [link.proto for link in app.get("page_link") if "be fixed" in link.proto.label]
+    labels = [link.label.replace("\\", "") for link in links]
+    sentence = ":gray[○] :blue[limit of read_file] is often wrong: can the definition be fixed?"
+    assert labels == ([sentence] if is_linked else [])
+    details = [link.help.replace("\\", "") for link in links]
+    assert details == ([f"{code} in 40.0% of calls"] if is_linked else [])
+    assert [link.query_string for link in links] == (["tool_open=read_file"] if is_linked else [])

@@ -101,10 +101,15 @@ class FixSearch:
     _tallies: dict[str, ToolTally] | None = None
     _read: int = 0
 
-    def list_tools(self) -> list[str]:
-        """Return the tools with calls and a definition, the most used first."""
-        rows = self.ask("fixable_tools", self.chosen)
-        return [row["tool"] for row in rows if row["definitions"] and row["calls"] >= ENOUGH]
+    def find_all(self) -> list[ToolFixes]:
+        """Return the results for the tools with enough calls, the most used first. Raises MetricError."""
+        used = [row for row in self.ask("fixable_tools", self.chosen) if row["calls"] >= ENOUGH]
+        return [
+            self.find_fixes(row["tool"])
+            if row["definitions"]
+            else ToolFixes(row["tool"], calls=row["calls"], missing=Missing.DEFINITION)
+            for row in used
+        ]
 
     def find_fixes(self, tool: str, keep: Sequence[str] | None = None) -> ToolFixes:
         """Return the proposed edits of a tool. `keep` limits the edits to those with the named keys.

@@ -55,6 +55,18 @@ _INDEX = re.compile(r"\[\d+\]")
 SENT, TYPE, ENUM, UNIT, ALL = "sent", "type", "enum", "unit", "*"
 
 
+def list_suspected(worst: Iterable[Mapping[Any, Any]]) -> list[Mapping[Any, Any]]:
+    """Return the rows of the metric `worst_parameters` whose error is frequent and may have an edit.
+
+    Only a replay shows whether an edit exists.
+    """
+    return [
+        row
+        for row in worst
+        if row["code"] in EDITED_CODES and row["judged"] >= ENOUGH and row["calls"] > SMALLEST * row["judged"]
+    ]
+
+
 class CountCell(NamedTuple):
     """Whose calls a count belongs to."""
 

@@ -18,6 +18,7 @@ from callgauge.analysis.replay.fix_results import (
 from callgauge.stats import ENOUGH, ENOUGH_SESSIONS
 
 _LONGEST = 60  # maximum number of characters of a name or a value
+_NAMED = 5  # maximum number of tools that a sentence on many tools names
 _CONDITIONS = {
     EditKind.UNIT: "if models then send the number alone",
     EditKind.EXAMPLE: "if models then send the declared type",
@@ -34,7 +35,10 @@ def write_fix_answer(result: ToolFixes) -> str:
     """Return the sentence that answers whether and how the definition of a tool can be fixed."""
     name = _shorten(result.tool)
     if result.fixes:
-        return f"{name}: {describe_effect(result.effect, result.tokens, len(result.fixes))}"
+        has_few = result.missing and not (result.effect and result.effect.fixed)
+        # A replay of so few calls does not show that no call would fail.
+        effect = describe_effect(None if has_few else result.effect, result.tokens, len(result.fixes))
+        return f"{name}: {effect} {_describe_missing(result)}" if has_few else f"{name}: {effect}"
     if result.missing:
         return _describe_missing(result)
     only = next((each for each in result.rejected if each.reason is LeftOut.ONE_MODEL), None)
@@ -99,10 +103,7 @@ def _describe_missing(result: ToolFixes) -> str:
             "Choose one MCP server."
         )
     if result.missing is Missing.DEFINITION:
-        return (
-            f"No log has the definition of {name}. Add the definition with: "
-            "callgauge ingest PATH --tools FILE --store DIR"
-        )
+        return _describe_undefined(name)
     if result.missing is Missing.UNREADABLE:
         return f"The stored definition of {name} cannot be read as a JSON Schema, so no edit can be proposed."
     if result.missing is Missing.TEXTS:
@@ -111,10 +112,18 @@ def _describe_missing(result: ToolFixes) -> str:
             "hidden, deleted or not in the logs, or no call has a definition."
         )
     older = f" {_describe_older(result)}" if result.older else ""
+    was = "was" if result.checked == 1 else "were"
     return (
-        f"Not enough data on {name}: {wording.plural(result.checked, 'call')} in "
-        f"{wording.plural(result.sessions, 'session')} were checked against the newest definition; "
+        f"Not enough data on {name}: {result.checked:,} of {wording.plural(result.calls, 'call')} {was} "
+        f"checked against the newest definition, in {wording.plural(result.sessions, 'session')}; "
         f"{ENOUGH} calls and {ENOUGH_SESSIONS} sessions are needed.{older}"
+    )
+
+
+def _describe_undefined(names: str) -> str:
+    return (
+        f"No log has the definition of {names}. Add definitions with: callgauge ingest PATH --tools FILE "
+        "--store DIR"
     )
 
 
@@ -212,27 +221,51 @@ def describe_rejected(rejected: RejectedFix) -> str:
     )
 
 
-def write_overall_answer(results: Sequence[ToolFixes], searched: int) -> str:
-    """Return one sentence on all tools with edits. `searched` is the number of tools that were searched."""
-    if not searched:
-        return (
-            f"No tool has a known definition and at least {ENOUGH} calls. Add definitions with: callgauge "
-            "ingest PATH --tools FILE --store DIR"
-        )
+def write_overall_answer(results: Sequence[ToolFixes]) -> str:
+    """Return one sentence on the edits of all tools. `results` holds the results of all searched tools."""
     if not results:
-        return (
-            f"The calls of {wording.plural(searched, 'tool')} with a known definition suggest no edit of a "
-            "definition."
-        )
-    edits = sum(len(result.fixes) for result in results)
-    fixed = sum(result.effect.fixed for result in results if result.effect)
-    tokens = sum(result.tokens for result in results)
+        return f"No tool has {ENOUGH} calls in this selection. Choose more days or other filters."
+    proposed = [result for result in results if result.fixes]
+    if not proposed:
+        judged = sum(not result.missing for result in results)
+        if not judged:
+            return "No tool has enough data to suggest an edit of its definition."
+        tools = wording.plural(judged, "tool")
+        return f"The calls of {tools} with a known definition suggest no edit of a definition."
+    edits = sum(len(result.fixes) for result in proposed)
+    fixed = sum(result.effect.fixed for result in proposed if result.effect)
+    tokens = sum(result.tokens for result in proposed)
     parts = [f"{wording.plural(fixed, 'call')} would have been clean"] if fixed else []
     if tokens:
-        steps = "per step" if len(results) == 1 else "per step that offers all these tools"
+        steps = "per step" if len(proposed) == 1 else "per step that offers all these tools"
         parts.append(f"{_count_tokens(tokens)} {steps}")
     are = "edit is" if edits == 1 else "edits are"
-    return f"{edits} {are} proposed for {wording.plural(len(results), 'tool')}: {'; '.join(parts)}."
+    tools = f"{len(proposed):,} of {wording.plural(len(results), 'tool')}"
+    return f"{edits} {are} proposed for {tools} with at least {ENOUGH} calls: {'; '.join(parts)}."
+
+
+def list_missing(results: Sequence[ToolFixes]) -> list[str]:
+    """Return a sentence for each reason why tools have no edits: what is missing, and for which tools."""
+    by_reason: dict[Missing, list[ToolFixes]] = {}
+    for result in results:
+        if result.missing and not result.fixes:
+            by_reason.setdefault(result.missing, []).append(result)
+    return [_describe_group(reason, group) for reason, group in by_reason.items()]
+
+
+def _describe_group(reason: Missing, results: Sequence[ToolFixes]) -> str:
+    """Return a sentence on tools without edits for the same reason."""
+    if reason is Missing.DEFINITION:
+        return _describe_undefined(_name_tools(results))
+    first, *others = results
+    same = f" The same is true of {_name_tools(others)}." if others else ""
+    return f"{_describe_missing(first)}{same}"
+
+
+def _name_tools(results: Sequence[ToolFixes]) -> str:
+    names = [_shorten(result.tool) for result in results[:_NAMED]]
+    more = len(results) - len(names)
+    return wording.list_words([*names, wording.plural(more, "more tool")] if more else names)
 
 
 def _shorten(text: str) -> str:

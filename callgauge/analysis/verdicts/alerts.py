@@ -5,10 +5,10 @@ The Overview, the morning report and the trend charts print the same sentence fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from callgauge.analysis import arm_filters, wording
 from callgauge.analysis.measures.alert_rules import RuleFinding
@@ -100,6 +100,20 @@ def describe_alert(alert: Alert, newest: date, label: Label) -> AttentionItem:
         "compare",
         query | {"rate": alert.rate.name},
         alert.now,
+    )
+
+
+def describe_wrong_parameter(row: Mapping[Hashable, Any]) -> AttentionItem:
+    """Describe the worst parameter of a tool. `row` is a row of the metric `worst_parameters`."""
+    return AttentionItem(
+        "",
+        "○",
+        "gray",
+        f"{wording.short_name(row['parameter'], 40)} of {wording.one_line(row['tool'], 60)}",
+        "is often wrong: can the definition be fixed?",
+        f"{row['code']} in {wording.rate(row['calls'], row['judged'])} of calls",
+        "tools",
+        {"tool_open": row["tool"]},
     )
 
 

@@ -107,10 +107,10 @@ def _write_missing(table: RankedTable, noun: str) -> str:
             return f"Nothing to rank: no named {noun} was observed."
         counted = wording.plural(named[0].total, named[0].rate.noun)
         return f"Nothing to rank: only one {noun} was observed ({counted})."
-    solid = sum(each.is_solid for each in named)
-    if solid < 2:
-        have = "has" if solid == 1 else "have"
-        return f"Not enough data to rank: {solid} of {len(named)} {several} {have} {RULE}."
+    if sum(each.is_solid for each in named) < 2:
+        enough = sum(each.share.has_enough for each in named)
+        have = "has" if enough == 1 else "have"
+        return f"Not enough data to rank: {enough} of {len(named)} {several} {have} {RULE}."
     if any(row.has_too_few_days for row in table.rows):
         return f"Not enough data to rank: the {several} ran on different days, and none on five."
     common = f"{100 * COMPARABLE:.0f} % of their {table.rate.noun}s in common"

@@ -141,10 +141,10 @@ def _describe_few(name: str, faults: ToolFaults) -> str:
     if first is not None:
         parameter = wording.one_line(first.parameter, _LONGEST)
         most = f", most often because {parameter} {describe_fault_kind(first)}"
-    calls = wording.plural(faults.judged, "call")
+    calls = wording.plural(faults.judged, "judged call")
     if faults.judged >= ENOUGH:
         calls = f"{wording.plural(faults.checked, 'call')} with a definition"
-    counts = f"{wrong.calls:,} of its {wording.plural(wrong.n, 'judged call')} had a fault{most}"
+    counts = f"{wrong.calls:,} of {wording.plural(wrong.n, 'judged call')} had a fault{most}"
     return f"Not enough data on {name}: {calls}, {ENOUGH} are needed. {counts}."
 
 

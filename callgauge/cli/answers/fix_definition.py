@@ -70,7 +70,7 @@ def fix_definition(
     if apply is not None and tool is None:
         render.fail("--apply needs the name of a tool", ExitCode.WRONG_USE)
     searched, chosen = _search(store, tool, days, mcp_server)
-    results = searched if tool is not None else _sort_results(searched)
+    results = _sort_results(searched)
     edited = _edit_file(apply, results[0]) if apply is not None else None
     if form == "json":
         answers = [{**_describe_data(result, shape), "days": chosen.describe_days()} for result in results]
@@ -79,7 +79,7 @@ def fix_definition(
         print(render.to_json(answers))
         return
     print(_describe_days(chosen))
-    for line in _list_lines(results, shape, len(searched) if tool is None else None):
+    for line in _list_lines(results, shape, is_overall=tool is None):
         print(render.escape_for_terminal(line))
     if edited is not None:
         for line in _describe_edits(edited, apply or Path()):
@@ -111,7 +111,7 @@ def _search(
             common = {name: value for name, value in chosen.parameters.items() if value is not None}
             tools = common.pop("tools", ())
             search = FixSearch(ask_store(connection), common, lambda calls: show(f"Reading calls: {calls:,}"))
-            return [search.find_fixes(each) for each in tools or search.list_tools()], chosen
+            return [search.find_fixes(each) for each in tools] or search.find_all(), chosen
     except ProblemError as problem:
         render.fail(str(problem), ExitCode.WRONG_USE)
     except (UnshownStoreError, MetricError) as problem:
@@ -119,10 +119,12 @@ def _search(
 
 
 def _sort_results(results: Sequence[ToolFixes]) -> list[ToolFixes]:
-    """Return the results with edits, most fixed calls first."""
-    proposed = [result for result in results if result.fixes]
+    """Return the results with most fixed calls first, and those without edits last. Results with equal
+    effects keep their order.
+    """
     return sorted(
-        proposed, key=lambda each: (-(each.effect.fixed if each.effect else 0), -each.tokens, each.tool)
+        results,
+        key=lambda each: (not each.fixes, -(each.effect.fixed if each.effect else 0), -each.tokens),
     )
 
 
@@ -145,18 +147,21 @@ def _describe_days(chosen: ChosenFilters) -> str:
     return f"Calls from {chosen.first} to {chosen.last}."
 
 
-def _list_lines(results: Sequence[ToolFixes], shape: Shape | None, searched: int | None) -> list[str]:
-    """Return the lines of the answer. `searched` is the number of searched tools, or None for one tool."""
+def _list_lines(results: Sequence[ToolFixes], shape: Shape | None, *, is_overall: bool) -> list[str]:
+    """Return the lines of the answer for one tool, or with `is_overall` for all tools."""
     from callgauge.analysis.replay.fix_sentences import (
         describe_evidence,
         describe_rejected,
+        list_missing,
         title_fix,
         write_fix_answer,
         write_overall_answer,
     )
 
-    lines = [] if searched is None else [write_overall_answer(results, searched)]
+    lines = [write_overall_answer(results), *list_missing(results)] if is_overall else []
     for result in results:
+        if is_overall and not result.fixes:
+            continue
         lines += [*([""] if lines else []), write_fix_answer(result)]
         for number, fix in enumerate(result.fixes, 1):
             lines += [f"  {number}. {title_fix(fix)}", f"     {describe_evidence(fix)}"]

@@ -18,6 +18,7 @@ from ingest.time_ranges import PRESETS
 if TYPE_CHECKING:
     from callgauge.analysis.comparisons.mcp_servers import ServerComparison, ServerScore
     from callgauge.analysis.measures.slices import Slice
+    from ingest.time_ranges import Days
 
 _NAMED = 5  # never called tools that the text lists
 
@@ -36,15 +37,17 @@ def mcp_servers(
     Exits with 1 if the store cannot be read.
     """
     let_pandas_in()
-    comparison = _read_comparison(store, days)
+    comparison, compared = _read_comparison(store, days)
     if form == "json":
         print(render.to_json(_describe_comparison(comparison)))
         return
+    print(render.describe_days(compared))
     for line in _list_lines(comparison):
         print(render.escape_for_terminal(line))
 
 
-def _read_comparison(store: Path, days: str) -> ServerComparison:
+def _read_comparison(store: Path, days: str) -> tuple[ServerComparison, Days | None]:
+    """Return the comparison and its days. The days are None for all days."""
     from callgauge.analysis.comparisons.mcp_servers import compare_servers
     from callgauge.analysis.metrics import MetricError
     from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
@@ -52,7 +55,8 @@ def _read_comparison(store: Path, days: str) -> ServerComparison:
     span = read_days(days)
     try:
         with read_store(store, texts=False) as reader:
-            return compare_servers(reader.ask, choose_days(find_days(reader.ask, span)))
+            compared = find_days(reader.ask, span)
+            return compare_servers(reader.ask, choose_days(compared)), compared
     except (UnshownStoreError, MetricError) as problem:
         render.fail(str(problem), ExitCode.FAILED)
 

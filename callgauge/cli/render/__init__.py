@@ -30,6 +30,7 @@ from callgauge.cli.render.models import ProbeRow, ReplyPrinter, probe_data, prob
 from callgauge.cli.render.price_lines import price_lines
 from callgauge.cli.render.terminal import (
     catch_interrupts,
+    describe_days,
     escape_for_terminal,
     fail,
     fail_in_lines,
@@ -57,6 +58,7 @@ __all__ = [
     "catch_interrupts",
     "code_data",
     "definition_finding_data",
+    "describe_days",
     "escape_for_terminal",
     "fail",
     "fail_in_lines",

@@ -11,7 +11,7 @@ from typing import Any
 from callgauge.analysis import wording
 from callgauge.analysis.comparisons.public_rates import PublicRow, PublicTable
 from callgauge.analysis.verdicts.public_rates import describe_days_apart
-from callgauge.cli.render.terminal import align_columns, escape_for_terminal, to_json
+from callgauge.cli.render.terminal import align_columns, describe_days, escape_for_terminal, to_json
 from ingest.time_ranges import Days
 
 _LONGEST = 40  # The maximum number of characters of a name.
@@ -32,7 +32,7 @@ def list_lines(table: PublicTable, days: Days | None) -> Iterator[str]:
     """
     for sentence in table.write_sentences(_name):
         yield escape_for_terminal(sentence)
-    yield f"Compared days: {f'{days[0]} to {days[1]}' if days else 'all days'}."
+    yield describe_days(days)
     shown = [row for row in table.rows if row.slice.share.n or row.public]
     if shown:
         yield ""

@@ -10,11 +10,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 from callgauge.checked_files.file_problems import CheckedFileError
+
+if TYPE_CHECKING:
+    from ingest.time_ranges import Days
 
 _SIGNALS = ("SIGINT", "SIGTERM")
 SignalHandler = Callable[[int, FrameType | None], Any]
@@ -145,3 +148,8 @@ def make_patience(
         return True
 
     return patience
+
+
+def describe_days(days: Days | None) -> str:
+    """Return a sentence with the compared days. `days` is None for all days."""
+    return f"Compared days: {f'{days[0]} to {days[1]}' if days else 'all days'}."

@@ -338,7 +338,7 @@ def _describe_new(new: Sequence[ReportItem], since: str) -> str:
         (sum(item.kind == "error" for item in new) - returned, "new error", "new errors"),
         (returned, "fixed error is back", "fixed errors are back"),
         (sum(item.kind == "silence" for item in new), "source went silent", "sources went silent"),
-        (sum(item.kind == "data" for item in new), "trouble with the data", "troubles with the data"),
+        (sum(item.kind == "data" for item in new), "problem with the data", "problems with the data"),
         (sum(item.tone == "good" for item in rates), "rate got better", "rates got better"),
         (sum(item.tone == "calm" for item in rates), "rate is back", "rates are back"),
     )

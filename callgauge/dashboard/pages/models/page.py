@@ -117,7 +117,7 @@ def _draw_download(chosen: Mapping[str, Any]) -> None:
     prices: Sequence[ModelPrice] = ()
     with suppress(MetricError):  # the filter bar shows why the prices cannot be read
         prices = list_prices()
-    with st.popover("Download as a page", type="tertiary", icon=":material/download:", width="content"):
+    with st.popover("Download leaderboard", type="tertiary", icon=":material/download:", width="content"):
         st.caption("A web page, Markdown, JSON and badges to hand out. They contain no content of calls.")
         hides_tools = st.checkbox(
             "Hide tool names",

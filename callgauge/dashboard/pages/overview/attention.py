@@ -19,6 +19,7 @@ from callgauge.analysis.measures.alert_rules import RuleFinding, judge_rules
 from callgauge.analysis.measures.attention import Attention, find_returned_errors
 from callgauge.analysis.measures.slices import Slice
 from callgauge.analysis.metrics import MetricError
+from callgauge.analysis.replay.fix_evidence import list_suspected
 from callgauge.analysis.verdicts.alerts import (
     AttentionItem,
     describe_alert,
@@ -26,6 +27,7 @@ from callgauge.analysis.verdicts.alerts import (
     describe_item,
     describe_quiet,
     describe_returned,
+    describe_wrong_parameter,
 )
 from callgauge.analysis.verdicts.goals import describe_missed_goal
 from callgauge.dashboard import filters, store_queries
@@ -41,7 +43,7 @@ from callgauge.dashboard.components.memory.changes import (
 from callgauge.dashboard.components.memory.rule_form import ask_rule
 from callgauge.dashboard.page_files import page_file
 from callgauge.dashboard.store_queries import Generation
-from callgauge.dashboard.viewer import leave_place_out
+from callgauge.dashboard.viewer import leave_place_out, sees_texts
 from callgauge.memory.alert_rules import AlertRule
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.records import Acknowledgement, Goal, TeamRecords
@@ -87,7 +89,15 @@ def draw_attention(chosen: Mapping[str, Any], goals: Mapping[str, Goal], rates: 
     )
     left = [item for item in items if item.key not in acknowledgements]
     title = f"Needs attention ({len(left)})" if left else "Needs attention"
-    with cards.draw_card(title, "alerts", "new_errors", "returned_errors", beside=_draw_rules, stretch=True):
+    with cards.draw_card(
+        title,
+        "alerts",
+        "new_errors",
+        "returned_errors",
+        "worst_parameters",
+        beside=_draw_rules,
+        stretch=True,
+    ):
         if problem:
             raise problem
         if trouble := st.session_state.pop(_PROBLEM, None) or unread:
@@ -95,13 +105,13 @@ def draw_attention(chosen: Mapping[str, Any], goals: Mapping[str, Goal], rates: 
         if attention is None:
             st.caption("No call of this selection has a day.")
             _draw_items(left)
-            _draw_quiet_items()
+            _draw_quiet_items(chosen)
             return
         _draw_items(left)
         if not left or attention.night is None:
             opened = sum(alert.is_open and alert.is_worse for alert in attention.alerts)
             st.caption(describe_quiet(attention, opened=opened))
-        _draw_quiet_items()
+        _draw_quiet_items(chosen)
         _draw_folds(items, acknowledgements, attention)
 
 
@@ -130,8 +140,11 @@ def _list_missed_goals(goals: Mapping[str, Goal], rates: Mapping[str, Slice]) ->
             yield item
 
 
-def _draw_quiet_items() -> None:
-    """Draw the items about problems with the data, in grey, with a link to the page Data."""
+def _draw_quiet_items(chosen: Mapping[str, Any]) -> None:
+    """Draw the items that are no alerts, in grey: the worst parameter, and problems with the data."""
+    worst = store_queries.ask("worst_parameters", **chosen).to_dict("records")
+    if (suspected := list_suspected(worst)) and sees_texts():
+        _draw_sentence(describe_wrong_parameter(suspected[0]))
     load = store_queries.ask("last_load").iloc[0]
     rejected, days = int(load.rejected_files), lag_days(load.newest, load.loaded_at)
     are = "is" if rejected == 1 else "are"

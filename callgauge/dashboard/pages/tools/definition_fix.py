@@ -13,7 +13,6 @@ import streamlit as st
 
 from callgauge.analysis import testsets, wording
 from callgauge.analysis.day_paging import CALLS, read_page
-from callgauge.analysis.measures.comparisons import SMALLEST
 from callgauge.analysis.replay.definition_edits import apply_changes
 from callgauge.analysis.replay.definition_shapes import (
     SHAPES,
@@ -21,7 +20,7 @@ from callgauge.analysis.replay.definition_shapes import (
     write_definition,
     write_difference,
 )
-from callgauge.analysis.replay.fix_evidence import EDITED_CODES
+from callgauge.analysis.replay.fix_evidence import list_suspected
 from callgauge.analysis.replay.fix_results import (
     DefinitionFix,
     FixQuestion,
@@ -94,13 +93,9 @@ def show(tool: str, chosen: Mapping[str, Any]) -> None:
 def draw_fix_links(worst: Sequence[Mapping[Hashable, Any]]) -> None:
     """Draw links to the section of the tools for whose most frequent error an edit may exist.
 
-    `worst` holds rows of the metric `worst_parameters`. Only a replay shows whether an edit exists.
+    `worst` holds rows of the metric `worst_parameters`.
     """
-    tools = [
-        str(row["tool"])
-        for row in worst
-        if row["code"] in EDITED_CODES and row["calls"] > SMALLEST * row["judged"]
-    ]
+    tools = [str(row["tool"]) for row in list_suspected(worst)]
     if not tools or not viewer.sees_texts():
         return
     with st.container(horizontal=True, gap="medium"):
