@@ -6,6 +6,7 @@ Messages go to stderr, results to stdout. `render.exit_codes` has the exit codes
 from __future__ import annotations
 
 import functools
+import gc
 import importlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -247,6 +248,8 @@ def options(
 
 def main() -> None:
     """Run the `callgauge` command line."""
+    # Imports create many objects that stay. The default of 700 searches them for garbage repeatedly.
+    gc.set_threshold(50_000)
     leave_pandas_out()
     app(prog_name="callgauge")
 
