@@ -20,8 +20,7 @@ from typer.core import TyperGroup
 
 from callgauge.analysis.metrics import PARAMETER, Metric, filter_clauses, metrics
 from callgauge.api.openapi import write_reference
-from callgauge.cli.main import app
-from callgauge.cli.render.command_groups import Command, grouped_commands
+from callgauge.cli.main import GROUPS, Command, app
 from callgauge.cli.render.exit_codes import DETAILS, MEANINGS
 from callgauge.configuration.configuration_file import configuration_schema
 from callgauge.deployment.installation import Installation
@@ -318,10 +317,10 @@ def commands_page() -> Iterator[str]:
     yield "\n".join(("| exit code | meaning |", "|--:|---|", *rows))
     callgauge = typer.main.get_group(app)
     with typer.Context(callgauge, info_name="callgauge") as parent:
-        for title, commands in grouped_commands(callgauge):
+        for title, entries in GROUPS.items():
             yield f"## {title}"
-            for name, command in commands:
-                yield from _command(command, name, parent)
+            for name in entries:
+                yield from _command(callgauge.commands[name], name, parent)
 
 
 def _command(command: Command, name: str, parent: Any) -> Iterator[str]:

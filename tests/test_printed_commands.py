@@ -13,8 +13,7 @@ import pytest
 import typer
 from typer.core import TyperGroup, TyperOption
 
-from callgauge.cli.main import app
-from callgauge.cli.render.command_groups import Command
+from callgauge.cli.main import Command, app
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [

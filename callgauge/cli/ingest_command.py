@@ -441,7 +441,8 @@ def show_report(report: LoadReport, *, store: Path, quiet: bool, as_json: bool) 
     if as_json:
         print(render.to_json(asdict(report)))
     elif not quiet:
-        print(render.load_report(report, store, describe_store_rates(store) if report.generation else ()))
+        is_read_by_a_person = report.generation is not None and sys.stdout.isatty()
+        print(render.load_report(report, store, describe_store_rates(store) if is_read_by_a_person else ()))
     else:
         for line in render.load_trouble(report):
             render.print_message(line)

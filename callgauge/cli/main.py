@@ -1,213 +1,168 @@
-"""The `callgauge` command: serve, parse, lint, explain, formats, and the commands of the other modules.
+"""The `callgauge` command and the table of its subcommands. A subcommand is imported when it is called.
 
 Messages go to stderr, results to stdout. `render.exit_codes` has the exit codes.
 """
 
 from __future__ import annotations
 
-import difflib
 import functools
-import sys
-from collections.abc import Callable
-from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated, Any
+import gc
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperGroup
 
-from callgauge.cli import (
-    ingest_command,
-    install_command,
-    keeping_commands,
-    maintenance_commands,
-    memory_command,
-    model_commands,
-    price_command,
-    program_commands,
-    render,
-    serve_command,
-    service_commands,
-    up_command,
-    user_commands,
-)
-from callgauge.cli.answers import (
-    fix_definition,
-    gate_command,
-    mcp_servers,
-    public_rates,
-    publish,
-    report_command,
-    which_model,
-)
-from callgauge.cli.recording import record_command
-from callgauge.cli.render.command_groups import CommandGroup
-from callgauge.cli.render.exit_codes import ExitCode
-from callgauge.cli.trials import commands as trial_commands
-from callgauge.cli.trials import export_tests
+from callgauge.cli.render.exit_codes import MEANINGS, ExitCode
 from ingest.processes import leave_pandas_out
 from ingest.version import CALLGAUGE_VERSION
-from lenient import (
-    CODES,
-    DEFINITION_CODES,
-    Policy,
-    ToolCatalog,
-    ToolDefinition,
-    ToolDefinitionError,
-    definition_findings,
-    parse_arguments,
-)
-from lenient.diagnostics.codes import Severity
 
-app = typer.Typer(
-    name="callgauge",
-    cls=CommandGroup,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
-app.command()(serve_command.serve)
+Command = Any  # Typer has no public type for its commands and groups.
 
 
-def _print_version(is_wanted: bool) -> None:
-    if is_wanted:
-        print(f"callgauge {CALLGAUGE_VERSION}")
-        raise typer.Exit
+@dataclass(frozen=True, slots=True)
+class CommandEntry:
+    """Where a command is defined, and its line in the help text.
 
-
-@app.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """Load agent logs and show which model and which prompt make tool calls that work."""
-
-
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-
-
-@app.command()
-def parse(
-    raw: Annotated[str, typer.Argument(help="The raw arguments; - reads them from standard input.")] = "-",
-    tool: Annotated[
-        Path | None,
-        typer.Option("--tool", help="The tool's definition, in any provider's format."),
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="The tool to use if the file defines several.")] = None,
-    policy: Annotated[Policy, typer.Option(help="What the exit code accepts as success.")] = Policy.LENIENT,
-    as_json: Json = False,
-) -> None:
-    """List every repair and coercion of a call's arguments.
-
-    Exits with 0 if the policy accepts the arguments, else with 1.
+    `place` is "module:name" in this package: a function, or a `typer.Typer` with further commands. `summary`
+    is the first sentence of the command's docstring. If `loads` is True, the command reads logs or a store,
+    and an IngestError or Ctrl-C ends the command with a message of one sentence.
     """
-    text = sys.stdin.buffer.read() if raw == "-" else raw
-    request = parse_arguments(
-        text, load_definition(tool, name) if tool else None, policy=policy, tool_name=name
-    )
-    print(render.to_json(render.request_data(request)) if as_json else render.request_text(request))
-    raise typer.Exit(0 if request.accepted_under(policy) else 1)
+
+    place: str
+    summary: str
+    loads: bool = False
 
 
-def load_catalog(path: Path) -> ToolCatalog:
-    """Return all tool definitions of a file. Exits with a message when they cannot be read."""
-    try:
-        return ToolCatalog.load(path)
-    except ToolDefinitionError as problem:
-        render.fail(str(problem), ExitCode.WRONG_USE)
+_loading = functools.partial(CommandEntry, loads=True)
+
+GROUPS: Mapping[str, Mapping[str, CommandEntry]] = {
+    "Everyday commands": {
+        "demo": _loading("up_command:demo", "Show a sample in the dashboard."),
+        "up": _loading("up_command:up", "Load logs, open the dashboard, and load new lines."),
+        "ingest": _loading("ingest_command:ingest", "Load logs into a store."),
+        "serve": CommandEntry("serve_command:serve", "Serve the dashboard of a store."),
+        "parse": CommandEntry(
+            "parser_commands:parse", "List every repair and coercion of a call's arguments."
+        ),
+        "report": CommandEntry(
+            "answers.report_command:report", "Report what changed in a store, in at most five sentences."
+        ),
+        "gate": CommandEntry(
+            "answers.gate_command:gate", "Fail in CI if the newest days are worse than a baseline."
+        ),
+        "record": CommandEntry(
+            "recording.record_command:record", "Record an agent's requests, and pass them on unchanged."
+        ),
+    },
+    "Next steps": {
+        "fix-definition": CommandEntry(
+            "answers.fix_definition:fix_definition",
+            "Propose edits of tool definitions that models get wrong.",
+        ),
+        "which-model": CommandEntry(
+            "answers.which_model:which_model", "Suggest the cheapest model that is not worse."
+        ),
+        "public-rates": _loading(
+            "answers.public_rates:public_rates", "Compare the errors in tool calls with public rates."
+        ),
+        "mcp-servers": _loading("answers.mcp_servers:mcp_servers", "Compare the MCP servers of a store."),
+        "publish": _loading("answers.publish:publish", "Write a leaderboard of models to hand out."),
+    },
+    "Administration": {
+        "rejects": _loading(
+            "maintenance_commands:rejects", "List lines that could not be parsed, with file and line."
+        ),
+        "reparse": _loading("maintenance_commands:reparse", "Run the parser again on stored calls."),
+        "models": _loading(
+            "maintenance_commands:models", "List the models of a store with their names in the logs."
+        ),
+        "prices": _loading(
+            "price_command:prices", "Store your own model prices, or list the current prices."
+        ),
+        "forget": _loading("keeping_commands:forget", "Delete sessions from a store for good."),
+        "retain": _loading("keeping_commands:retain", "Apply retention: delete old content and old calls."),
+        "backup": _loading("keeping_commands:backup", "Back up a store, even while it is served or loaded."),
+        "restore": _loading("keeping_commands:restore", "Restore a backup into an empty store."),
+        "verify": _loading(
+            "keeping_commands:verify", "Check that a store or a backup is complete and unchanged."
+        ),
+        "nightly": _loading(
+            "service_commands:nightly", "Run the nightly job: load, retention, backup, report."
+        ),
+        "metrics": CommandEntry(
+            "service_commands:metrics", "Print loads, nightly runs and rates for Prometheus."
+        ),
+        "memory": CommandEntry("memory_command:memory", "Export or import decisions and notes."),
+        "users": CommandEntry("user_commands:users", "Manage people who sign in with a password or a link."),
+        "token": CommandEntry(
+            "program_commands:token", "Manage the tokens of programs that read a served store."
+        ),
+        "mcp": CommandEntry(
+            "program_commands:mcp", "Run an MCP server through which an agent queries a store."
+        ),
+        "init-config": _loading(
+            "service_commands:init_config", "Write an example callgauge.toml with every key."
+        ),
+        "check-config": _loading("service_commands:check_config", "List every mistake in a callgauge.toml."),
+        "install-service": _loading(
+            "install_command:install_service", "Write files that run the server and the nightly job."
+        ),
+    },
+    "Experiments": {
+        "trial": CommandEntry(
+            "trials.commands:trial", "Compare models, prompts and definitions on the same tasks."
+        ),
+        "export-tests": CommandEntry(
+            "trials.export_tests:export_tests", "Export calls as a test set for another tool."
+        ),
+        "chat": CommandEntry("model_commands:chat", "Talk to a model and see the diagnostics of each call."),
+        "probe": CommandEntry("model_commands:probe", "Test what models and their server can do with tools."),
+    },
+    "Reference": {
+        "explain": CommandEntry(
+            "parser_commands:explain", "Explain a diagnostic code of the parser or the linter."
+        ),
+        "formats": _loading(
+            "parser_commands:formats", "List the log formats, or show which format reads a file."
+        ),
+        "lint": CommandEntry("parser_commands:lint", "Find what makes models fail in tool definitions."),
+    },
+}
+"""The commands of each group, in the order of the help text."""
+
+_ENTRIES = {name: entry for entries in GROUPS.values() for name, entry in entries.items()}
 
 
-def load_definition(path: Path, name: str | None) -> ToolDefinition:
-    """Return the tool definition `name` of a file. If `name` is None, the file must have only one definition.
+class ImportedCommands(Mapping[str, Command]):
+    """All commands by name. A look-up imports the command, an iteration imports nothing."""
 
-    Exits with a message if no definition can be returned.
-    """
-    tools = list(load_catalog(path))
-    names = ", ".join(tool.name for tool in tools[:10])
-    if name is None and len(tools) != 1:
-        render.fail(
-            f"{path} defines {len(tools)} tools ({names}); choose one with --name", ExitCode.WRONG_USE
-        )
-    matching = [tool for tool in tools if name in (None, tool.name)]
-    if not matching:
-        render.fail(f"{path} has no tool {name!r}; it defines {names or 'no tools'}", ExitCode.WRONG_USE)
-    return matching[0]
+    def __getitem__(self, name: str) -> Command:
+        return _import_command(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_ENTRIES)
+
+    def __len__(self) -> int:
+        return len(_ENTRIES)
 
 
-@app.command()
-def lint(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE…", readable=False, help="Definitions, in any format.")
-    ],
-    name: Annotated[str | None, typer.Option(help="Only this tool.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Find what makes models fail in tool definitions.
-
-    Each file is checked separately. Each problem has a fix. Exits with 1 if there is a warning or an error,
-    else with 0.
-    """
-    subjects = [load_definition(file, name) if name is not None else load_catalog(file) for file in files]
-    findings = list(zip(files, map(definition_findings, subjects), strict=True))
-    print(render.lint_json(findings) if as_json else render.lint_text(findings))
-    severities = [finding.severity for _, several in findings for finding in several]
-    raise typer.Exit(1 if any(severity is not Severity.NOTE for severity in severities) else 0)
-
-
-@app.command()
-def explain(
-    code: Annotated[
-        str | None, typer.Argument(help="A code, for example missing_required. Without one: list all.")
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Explain a diagnostic code of the parser or the linter.
-
-    The explanation has an example.
-    """
-    if code is None:
-        listed = [render.code_data(code_entry) for code_entry in CODES.values()]
-        print(render.to_json(listed) if as_json else render.codes_text())
-        return
-    if code in DEFINITION_CODES:
-        of_lint = DEFINITION_CODES[code]
-        print(render.to_json(asdict(of_lint)) if as_json else render.definition_code_text(of_lint))
-        return
-    diagnostic_code = CODES.get(code.split(":")[0])
-    if diagnostic_code is None:
-        near = difflib.get_close_matches(code, [*CODES, *DEFINITION_CODES], n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else "`callgauge explain` lists all codes"
-        render.fail(f"unknown code {code!r}; {hint}", ExitCode.WRONG_USE)
-    print(render.to_json(render.code_data(diagnostic_code)) if as_json else render.code_text(diagnostic_code))
-
-
-def formats_(
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="FILE…", help="Show which format reads each of these files."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """List the log formats, or show which format reads a file.
-
-    For a file, the output also says why the other formats do not read it. Exits with 1 if no format reads one
-    of the files.
-    """
-    from ingest.formats import distribution_of, format_problems, formats
-    from ingest.pipeline.reading.format_explanation import explain_files
-
-    for problem in format_problems():
-        render.print_message(problem)
-    if not files:
-        sources = [(form.SOURCE, distribution_of(form)) for form in formats().values()]
-        listed = [{**asdict(source), "distribution": distribution} for source, distribution in sources]
-        print(render.to_json(listed) if as_json else render.formats_text(sources))
-        return
-    claims = [claim for file in files for claim in explain_files(file)]
-    print(render.to_json([asdict(claim) for claim in claims]) if as_json else render.claims_text(claims))
-    raise typer.Exit(0 if all(claim.name for claim in claims) else ExitCode.FAILED)
+@functools.cache
+def _import_command(name: str) -> Command:
+    """Return the command with this name. Raises KeyError if there is none."""
+    entry = _ENTRIES[name]
+    module, _, attribute = entry.place.partition(":")
+    defined = getattr(importlib.import_module(f"callgauge.cli.{module}"), attribute)
+    holder = typer.Typer(rich_markup_mode=None)
+    if isinstance(defined, typer.Typer):
+        holder.add_typer(defined)
+    else:
+        # The command that `record` starts has options of its own.
+        settings = {"allow_interspersed_args": False} if name == "record" else None
+        holder.command(name, context_settings=settings)(_explain_errors(defined) if entry.loads else defined)
+    return typer.main.get_group(holder).commands[name]
 
 
 def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
@@ -218,6 +173,7 @@ def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def explain_errors(**words: Any) -> None:
         from callgauge.checked_files.file_problems import CheckedFileError
+        from callgauge.cli import render
         from callgauge.memory.memory_file import MemoryProblemError
         from ingest.errors import IngestError, OptionError
 
@@ -238,47 +194,62 @@ def _explain_errors(command: Callable[..., None]) -> Callable[..., None]:
     return explain_errors
 
 
-app.command("formats")(_explain_errors(formats_))
-app.command()(model_commands.chat)
-app.command()(model_commands.probe)
-app.command(context_settings={"allow_interspersed_args": False})(record_command.record)
-app.command()(export_tests.export_tests)
-app.command()(report_command.report)
-app.command()(gate_command.gate)
-app.command()(fix_definition.fix_definition)
-app.command()(which_model.which_model)
-app.command()(service_commands.metrics)
-app.add_typer(trial_commands.trial)
-app.add_typer(program_commands.token)
-app.command()(program_commands.mcp)
-app.add_typer(user_commands.users)
-app.add_typer(memory_command.memory)
-for explained in (
-    up_command.up,
-    up_command.demo,
-    ingest_command.ingest,
-    maintenance_commands.reparse,
-    maintenance_commands.rejects,
-    keeping_commands.forget,
-    keeping_commands.retain,
-    keeping_commands.backup,
-    keeping_commands.restore,
-    keeping_commands.verify,
-    maintenance_commands.models,
-    price_command.prices,
-    public_rates.public_rates,
-    service_commands.check_config,
-    service_commands.init_config,
-    service_commands.nightly,
-    install_command.install_service,
-    publish.publish,
-    mcp_servers.mcp_servers,
-):
-    app.command()(_explain_errors(explained))
+class CommandGroup(TyperGroup):
+    """The command `callgauge`. Its help text lists the commands by group, and then the exit codes."""
+
+    def __init__(self, **words: Any) -> None:
+        super().__init__(**words)
+        self.commands = cast("dict[str, Command]", ImportedCommands())
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command. An invalid value is reported without the prefix that pydantic adds."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as problem:
+            problem.message = problem.message.removeprefix("Value error, ")
+            raise
+
+    def format_commands(self, _ctx: Any, formatter: Any) -> None:
+        width = max(map(len, _ENTRIES))
+        for title, entries in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), entry.summary) for name, entry in entries.items()])
+
+    def format_epilog(self, _ctx: Any, formatter: Any) -> None:
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(int(code)), meaning) for code, meaning in MEANINGS.items()])
+
+
+app = typer.Typer(
+    name="callgauge",
+    cls=CommandGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _print_version(is_wanted: bool) -> None:
+    if is_wanted:
+        print(f"callgauge {CALLGAUGE_VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Load agent logs and show which model and which prompt make tool calls that work."""
 
 
 def main() -> None:
     """Run the `callgauge` command line."""
+    # Imports create many objects that stay. The default of 700 searches them for garbage repeatedly.
+    gc.set_threshold(50_000)
     leave_pandas_out()
     app(prog_name="callgauge")
 

@@ -11,6 +11,7 @@ import typer
 from callgauge.cli import render
 from callgauge.cli.options.store_option import Store
 from callgauge.cli.render.exit_codes import ExitCode
+from callgauge.cli.render.price_lines import price_lines
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.team_memory import TeamMemory
 from callgauge.prices import PriceFileError, PriceList, read_price_file
@@ -54,7 +55,7 @@ def prices(
     if as_json:
         print(render.to_json(_describe(price_list, used)))
     else:
-        print("\n".join(render.price_lines(price_list, used)))
+        print("\n".join(price_lines(price_list, used)))
 
 
 def _describe(price_list: PriceList, used: dict[str, int]) -> dict[str, object]:

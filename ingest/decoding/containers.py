@@ -24,7 +24,6 @@ from itertools import takewhile
 from typing import Any, BinaryIO, NamedTuple
 
 import orjson
-import yaml
 
 from ingest.decoding.call_marks import may_hold_marks
 from ingest.decoding.fields import json_type
@@ -42,16 +41,16 @@ from ingest.decoding.lines import (
 from ingest.decoding.session_files import FileRecords, is_session_files
 from ingest.events import LogLine, Rejected
 from ingest.log_format import Record
+from lenient.regex import compile_regex
 
 _BOM = b"\xef\xbb\xbf"
-_STREAM = re.compile(rb"(?:(?:data|event|id|retry):|:)")
-_CASSETTE = re.compile(rb"^(?:(?:http_)?interactions:|requests:\r?\n *- )", re.MULTILINE)
+_STREAM = compile_regex(rb"(?:(?:data|event|id|retry):|:)")
+_CASSETTE = compile_regex(rb"^(?:(?:http_)?interactions:|requests:\r?\n *- )", re.MULTILINE)
 # Matches the start of a JSON array. Does not match program output such as "[entrypoint] …" or "[10:00] …".
-_ARRAY = re.compile(
+_ARRAY = compile_regex(
     rb"""\[\s*(?:[{\["\]]|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(?:[,\]]|\Z)|(?:true|false|null)\b|\Z)"""
 )
-_YAML = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_SPACE = re.compile(r"[\s,]*")
+_SPACE = compile_regex(r"[\s,]*")
 
 Decode = Callable[[Line], Any]
 """Function that decodes a line. It returns the value of the record, or a `Rejected` with the reason."""
@@ -251,9 +250,12 @@ def read_document(stream: BinaryIO, container: Container, max_line: int) -> Iter
 
 
 def _read_yaml(data: bytes) -> Iterator[Record | Rejected]:
+    import yaml  # only HTTP cassettes need it
+
+    safe_loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     start = LogLine(1, 0)
     try:
-        value = yaml.load(data, Loader=_YAML)  # noqa: S506 - a safe loader
+        value = yaml.load(data, Loader=safe_loader)  # noqa: S506 - a safe loader
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         place = getattr(error, "problem_mark", None)
         line = LogLine(place.line + 1, 0) if place else start

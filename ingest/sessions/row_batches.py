@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ingest.sessions.stored_text import NAME_KEPT, shorten_name
 
@@ -27,6 +26,9 @@ NAMES = frozenset(
 """Columns whose values pages use for groups and links. They are stored as
 `ingest.sessions.stored_text.shorten_name` returns them.
 """
+
+# A shorter name fits in any case: the escape of a lone surrogate has six characters.
+_LONG_NAME = NAME_KEPT // 6
 
 
 class TableRows(msgspec.Struct, frozen=True):
@@ -89,9 +91,12 @@ class TableColumns:
         unfit: list[Row] = []
         columns = [self._build_column(table, field, unfit) for field in schema]
         for place, field in enumerate(schema):
-            if field.name in NAMES and _longest_name_bytes(columns[place]) > NAME_KEPT:
+            if field.name in NAMES and self._has_long_name(field.name):
                 columns[place] = self._fit_names(table, field, columns[place], unfit)
         return pa.Table.from_arrays(columns, schema=schema), unfit
+
+    def _has_long_name(self, column: str) -> bool:
+        return any(isinstance(name, str) and len(name) > _LONG_NAME for name in self._values.get(column, ()))
 
     def _build_column(self, table: str, field: pa.Field, unfit: list[Row]) -> pa.Array:
         values = self._values.get(field.name)
@@ -179,10 +184,6 @@ def _is_constant(values: list[Any]) -> bool:
     """Return True when all values are None, or all are the same string."""
     first = values[0] if values else 0
     return (first is None or isinstance(first, str)) and values.count(first) == len(values)
-
-
-def _longest_name_bytes(names: pa.Array) -> int:
-    return pc.max(pc.binary_length(names)).as_py() or 0
 
 
 def _reject_row(row: Mapping[str, Any], code: str, reason: str) -> Row:

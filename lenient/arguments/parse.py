@@ -44,6 +44,7 @@ from lenient.diagnostics import (
     shorten,
 )
 from lenient.diagnostics.codes import Stage
+from lenient.regex import compile_regex
 from lenient.scan.source_text import LocatedValue, SourceText
 from lenient.scan.strings.escapes import REPLACEMENT
 from lenient.scan.valid_json import NO_JSON, holds_each_key_once, locate_values
@@ -58,10 +59,10 @@ _CLEAN, _REPAIRED, _UNMEASURED = (
 )  # constants, because enum lookups would take 10 % of the time of a fast parse
 _COERCE = Stage.COERCE
 _NEW = tuple.__new__  # calling the named tuple takes twice as long
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_SURROGATE = compile_regex(r"[\ud800-\udfff]")
 _MAX_SEARCHED = 200_000  # maximum product of the number of misfits and the length of the text
 _MAX_NAME = 100  # longer names are not compared, because the time grows with the product of both lengths
-_NAMESPACE = re.compile(r"\A.*(?:[.:/]|__)", re.DOTALL)
+_NAMESPACE = compile_regex(r"\A.*(?:[.:/]|__)", re.DOTALL)
 
 
 def parse_arguments(
@@ -438,8 +439,8 @@ def _replace_invalid(raw: str | bytes) -> str:
 
 # --- the name of the tool ------------------------------------------------------------------------------
 
-_SPECIAL = re.compile(r"<[|｜][^<>\s]{0,60}[|｜]?>?|</?tool_calls?>|\[(?:ARGS|CALL_ID|TOOL_CALLS)\]")
-_KIMI_ID = re.compile(r"functions\.([^\s:]+):\d+")
+_SPECIAL = compile_regex(r"<[|｜][^<>\s]{0,60}[|｜]?>?|</?tool_calls?>|\[(?:ARGS|CALL_ID|TOOL_CALLS)\]")
+_KIMI_ID = compile_regex(r"functions\.([^\s:]+):\d+")
 
 
 def clean_tool_name(name: str) -> tuple[str, bool]:

@@ -5,9 +5,10 @@ Either a server could not parse the tool call, or the arguments do not fit the t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
+
+from lenient.regex import compile_regex
 
 _OLLAMA, _OLLAMA_END = "error parsing tool call: raw='", "', err="
 _LLAMA_SERVER = "Failed to parse tool call arguments as JSON"
@@ -57,7 +58,7 @@ LIBRARY_REFUSALS = (
     r"(?:^|: )Invalid (?:arguments?|parameters?|time ?zone|time format|date|date format)\b",
 )
 _LONGEST = 4_000  # the number of characters to search; the sentences are at the beginning
-_REFUSALS = re.compile("|".join((*MCP_REFUSALS, *LIBRARY_REFUSALS)))
+_REFUSALS = compile_regex("|".join((*MCP_REFUSALS, *LIBRARY_REFUSALS)))
 
 
 def refuses_arguments(message: str) -> bool:

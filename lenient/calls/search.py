@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
@@ -40,6 +39,7 @@ from lenient.calls.reading.extracted_call import FoundCall, TextCall, read_call
 from lenient.calls.reading.model_text import MAX_TOKENS, ModelText
 from lenient.definitions.tools import ToolCatalog
 from lenient.diagnostics import Diagnostic
+from lenient.regex import compile_regex
 
 Dialect = Callable[[ModelText], Iterator[FoundCall]]
 
@@ -221,7 +221,7 @@ def _nearly_fits(call: TextCall) -> bool:
 
 # --- closing tokens without an opening token -----------------------------------------------------------
 
-_TOKEN = re.compile(
+_TOKEN = compile_regex(
     r"(?:\]<\]minimax\[>\[)?</?(?:\w{1,40}+:)?(?:tool_calls?|function_calls?|longcat_tool_call|TOOLCALL)>"
     r"|</?｜DSML｜(?:function|tool)_calls>|<[｜|]tool[▁_]calls[▁_](?:begin|end)[｜|]>"
     r"|<\|tool_calls?_(?:section_)?(?:start|begin|end)\|>|<\|/?tool_call\|>|\[/?TOOL_CALLS\]"
@@ -229,7 +229,7 @@ _TOKEN = re.compile(
     r"|<\|python_(?:start|tag|end)\|>|<\|(?:open|close)\|>tools<\|sep\|>"
 )
 """The delimiter tokens around tool calls, for all dialects with an opening and a closing token."""
-_CLOSING = re.compile(r"/|end|END|suffix|close")
+_CLOSING = compile_regex(r"/|end|END|suffix|close")
 _BETWEEN = " \t\r\n])},;`"
 
 

@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any, Final, NamedTuple, Protocol
 
 from lenient.definitions.json_schema.value_kinds import ValueKind
+from lenient.regex import compile_regex
 from lenient.scan.strings.unquoted import MAX_DIGITS
 
 REFUSED: Final = object()
@@ -65,18 +66,18 @@ class Coercion(NamedTuple):
     convert: Convert
 
 
-_EXPONENT = re.compile(r"[eE]([+-]?\d+)$", re.ASCII)
-_NUMBER_TEXT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_TIMESTAMP = re.compile(
+_EXPONENT = compile_regex(r"[eE]([+-]?\d+)$", re.ASCII)
+_NUMBER_TEXT = compile_regex(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_TIMESTAMP = compile_regex(
     r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:[Zz]|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
 )
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\s<>\"{}|\\^`]+")
+_URI = compile_regex(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\s<>\"{}|\\^`]+")
 _LONGEST_TIMESTAMP = 64
-_WITH_OFFSET = re.compile(r"\S+[Tt ]\S+(?:[Zz]|[+-]\d\d(?::?\d\d)?)", re.ASCII)
-_FRACTION = re.compile(r"[.,](\d+)", re.ASCII)
-_MIDNIGHT = re.compile(r"(?<=[T ])24(?=:00(?::00(?:\.0+)?)?(?![:.\d]))", re.ASCII)
-_SEPARATORS = re.compile(r"[,;，；、\r\n]")
-_BRACKETED = re.compile(r"\{[^{}]*\}|\([^()]*\)|\[[^\[\]]*\]")
+_WITH_OFFSET = compile_regex(r"\S+[Tt ]\S+(?:[Zz]|[+-]\d\d(?::?\d\d)?)", re.ASCII)
+_FRACTION = compile_regex(r"[.,](\d+)", re.ASCII)
+_MIDNIGHT = compile_regex(r"(?<=[T ])24(?=:00(?::00(?:\.0+)?)?(?![:.\d]))", re.ASCII)
+_SEPARATORS = compile_regex(r"[,;，；、\r\n]")
+_BRACKETED = compile_regex(r"\{[^{}]*\}|\([^()]*\)|\[[^\[\]]*\]")
 """Brackets in which separators do not separate list items: `*.{ts,tsx}`, `f(a, b)`."""
 _EXACT_DIGITS = 15
 _EXACT = 10.0**_EXACT_DIGITS

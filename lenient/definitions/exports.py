@@ -6,7 +6,6 @@ Declared defaults are omitted unless the caller asks for them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -17,6 +16,7 @@ from lenient.definitions.json_schema.schema_compiler import compile_schema
 from lenient.definitions.json_schema.schema_walk import SchemaPlace, render_place, walk_places
 from lenient.definitions.json_schema.value_kinds import convert_example, type_names
 from lenient.diagnostics import Path, shorten
+from lenient.regex import compile_regex
 
 _LISTED = 5
 _MAX_DEPTH = 200
@@ -238,13 +238,13 @@ def _split_branches(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 # --- Markdown ------------------------------------------------------------------------------------------
 
-_MARKUP = re.compile(
+_MARKUP = compile_regex(
     r"[\\`*\[\]<>|~&$#@^]"  # characters that are markup anywhere
     r"|(?<!\w)_|_(?!\w)|:(?=//)|:(?=[\w+-]{1,40}:)|(?<=www)\."  # markup of emphasis, links and image names
     r"|^[-+=]|(?<=^\d)[.)]"  # markup of lists
 )
-_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069]+")
-_PLAIN_NAME = re.compile(r"[\w.\[\]*:/ -]{1,200}")
+_BLANKS = compile_regex(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069]+")
+_PLAIN_NAME = compile_regex(r"[\w.\[\]*:/ -]{1,200}")
 _MAX_TEXT = 1_000
 _MAX_LISTED = 20
 _HEAD = "| parameter | type | required | description |\n|---|---|---|---|"

@@ -34,6 +34,7 @@ from uuid import UUID
 
 from lenient.definitions.declarations import Declaration, ToolDefinitionError
 from lenient.definitions.json_schema.json_values import to_json_value
+from lenient.regex import compile_regex
 
 
 def read_function(function: Callable[..., Any], without: Collection[str] = ()) -> Declaration:
@@ -144,17 +145,19 @@ def _move_definitions_up(schema: dict[str, Any]) -> dict[str, Any]:
 
 # --- docstrings ----------------------------------------------------------------------------------------
 
-_SECTION = re.compile(r"(?:args|arguments|parameters|params|keyword args|keyword arguments|other parameters)")
-_OTHER_SECTION = re.compile(
+_SECTION = compile_regex(
+    r"(?:args|arguments|parameters|params|keyword args|keyword arguments|other parameters)"
+)
+_OTHER_SECTION = compile_regex(
     r"(?:returns?|yields?|raises?|examples?|notes?|warnings?|warns|see also|attributes|references|todo)"
 )
-_RULE = re.compile(r"[ \t]*(-{3,}|={3,})[ \t]*")
-_GOOGLE = re.compile(r"\*{0,2}(\w+)[ \t]*(?:\([^\n]*?\))?[ \t]*:(?:[ \t]+(.*))?")
-_NUMPY = re.compile(r"\*{0,2}(\w+(?:[ \t]*,[ \t]*\*{0,2}\w+)*)[ \t]*(?::.*)?")
-_SPHINX = re.compile(
+_RULE = compile_regex(r"[ \t]*(-{3,}|={3,})[ \t]*")
+_GOOGLE = compile_regex(r"\*{0,2}(\w+)[ \t]*(?:\([^\n]*?\))?[ \t]*:(?:[ \t]+(.*))?")
+_NUMPY = compile_regex(r"\*{0,2}(\w+(?:[ \t]*,[ \t]*\*{0,2}\w+)*)[ \t]*(?::.*)?")
+_SPHINX = compile_regex(
     r":(?:param|parameter|arg|argument|key|keyword)(?:[ \t][^:\n]*?)?[ \t]\*{0,2}(\w+)[ \t]*:[ \t]*(.*)"
 )
-_FIELD = re.compile(r":[a-z]+[^:\n]*:")
+_FIELD = compile_regex(r":[a-z]+[^:\n]*:")
 
 
 @dataclass(slots=True)

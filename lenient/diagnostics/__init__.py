@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ _SPELLED = frozenset({"enum_out_of_range", "json_parse_error", "unknown_tool"})
 """Errors whose detail has no parameter name, for compatibility with existing logs."""
 _NAMED = frozenset({"missing_required", "null_not_allowed"})
 """Errors whose detail is only the parameter name."""
-_ODD_NAME, _ESCAPED = compile_regex(r'\["((?:[^"\\]|\\.)*+)"\]'), re.compile(r"\\(.)")
+_ODD_NAME, _ESCAPED = compile_regex(r'\["((?:[^"\\]|\\.)*+)"\]'), compile_regex(r"\\(.)")
 _ITEM = compile_regex(r'("(?:[^"\\]|\\.)*+")|\[\d+\]')
 
 Path = tuple["Path", str | int] | None

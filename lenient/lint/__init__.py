@@ -5,7 +5,6 @@ problem.
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,10 +15,11 @@ from lenient.definitions.tools import ToolCatalog, ToolDefinition
 from lenient.diagnostics.codes import Severity
 from lenient.lint.definition_codes import DEFINITION_CODES, DefinitionCode, DefinitionFinding, LintFinding
 from lenient.lint.rules import MAX_DESCRIPTION, check_description, check_schema, clean_name
+from lenient.regex import compile_regex
 
 __all__ = ["DEFINITION_CODES", "DefinitionCode", "DefinitionFinding", "definition_findings"]
 
-_TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_TOOL_NAME = compile_regex(r"[a-zA-Z0-9_-]{1,64}")
 _MAX_PARAMETERS = 20
 _MAX_FINDINGS = 1_000
 

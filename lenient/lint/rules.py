@@ -20,22 +20,23 @@ from lenient.definitions.json_schema.schema_walk import SchemaPlace
 from lenient.definitions.json_schema.value_kinds import KINDS_BY_TYPE, TYPE_NAMES, type_names
 from lenient.definitions.tools import ToolDefinition
 from lenient.lint.definition_codes import LintFinding
+from lenient.regex import compile_regex
 
 MAX_DESCRIPTION = 1_024
 _READ = 2_000  # the number of description characters that are checked
 
 
 def _compile_words(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
+    return compile_regex(pattern, re.IGNORECASE)
 
 
 _LISTED = _compile_words(
     r"\b(?:(?:must|can|should|may) be(?: one of)?|one of|either|(?:allowed |valid |possible )?values|options)"
     r"(?: are| is| either| one of|:)*[ \t]+(?:the following:?[ \t]+)?([^.;()\n]{3,300})"
 )
-_ITEM = re.compile(r"""["'`“‘]?([A-Za-z0-9][\w.+/-]{0,40})["'`”’]?""")
-_SEPARATOR = re.compile(r"\s*(?:,\s*or\b|,\s*and\b|,|\||/|\bor\b|\band\b)\s*")
-_QUOTED = re.compile(r"""["'`“‘]""")
+_ITEM = compile_regex(r"""["'`“‘]?([A-Za-z0-9][\w.+/-]{0,40})["'`”’]?""")
+_SEPARATOR = compile_regex(r"\s*(?:,\s*or\b|,\s*and\b|,|\||/|\bor\b|\band\b)\s*")
+_QUOTED = compile_regex(r"""["'`“‘]""")
 _OPEN_ENDED = _compile_words(r"\b(?:e\.?g|etc|such as|for example|for instance|like)\b|\.\.\.|…")
 _OPTIONAL = _compile_words(r"^\W*optional\b|\(optional\)|\bis optional\b|\bif omitted\b|\bdefaults? to\b")
 _REQUIRED = _compile_words(
@@ -67,7 +68,7 @@ _UNIT_SAID = _compile_words(
     r"|met(?:er|re)|mile|feet|foot|inch|gram|pound|ounce|celsius|fahrenheit|kelvin|percent|byte|\bunits?\b"
     r"|character|token"
 )
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAMEL = compile_regex(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def check_description(place: SchemaPlace) -> Iterator[LintFinding]:
@@ -149,7 +150,7 @@ def find_listed_values(described: str) -> list[str]:
 
 # --- schemas -------------------------------------------------------------------------------------------
 
-_PROPERTY_NAME = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+_PROPERTY_NAME = compile_regex(r"[a-zA-Z0-9_.-]{1,64}")
 _MAX_LEVEL = 4
 _TYPED_BY = {"type", "enum", "const", "anyOf", "oneOf", "properties", "items", "prefixItems", "not", "if"}
 _FIELDS = {

@@ -1,4 +1,6 @@
-"""Compiles regular expressions so that every Python version finds the same matches.
+"""Compiles regular expressions at first use, so that every Python version finds the same matches.
+
+Most programs use few of the parser's patterns. Compiling all of them takes longer than importing the parser.
 
 Before Python 3.11.5, a possessively repeated group such as `(?:[^*]|\\*(?!/))*+` has a bug: after a failed
 attempt, the match does not return to the start of this attempt
@@ -10,14 +12,35 @@ from __future__ import annotations
 
 import re
 import sys
+from typing import Any, cast
 
+_METHODS = ("match", "fullmatch", "search", "finditer", "findall", "split", "sub", "subn")
 _IS_RIGHT = sys.version_info >= (3, 11, 5)
 _POSSESSIVE = re.compile(r"([*+?]|\{\d*,?\d*\})\+")
 
 
 def compile_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return the compiled pattern. Before Python 3.11.5, compile an equivalent pattern. Raises re.error."""
-    return re.compile(pattern if _IS_RIGHT else make_atomic(pattern), flags)
+    """Return a pattern that is compiled when one of its methods is first used.
+
+    Before Python 3.11.5, an equivalent pattern is compiled. For a pattern that may have an error, use
+    `re.compile`.
+    """
+    return cast("re.Pattern[str]", LazyPattern(pattern, flags))
+
+
+class LazyPattern:
+    """A pattern with the methods of `re.Pattern`. After the first use, they are those of `re.Pattern`."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self.pattern = pattern
+        self.flags = flags
+
+    def __getattr__(self, name: str) -> Any:
+        """Compile the pattern and take over its methods, so that no later use calls this function."""
+        compiled = re.compile(self.pattern if _IS_RIGHT else make_atomic(self.pattern), self.flags)
+        for method in _METHODS:
+            setattr(self, method, getattr(compiled, method))
+        return getattr(compiled, name)
 
 
 def make_atomic(pattern: str) -> str:

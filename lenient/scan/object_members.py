@@ -6,7 +6,6 @@ off is left out.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -31,13 +30,13 @@ from lenient.scan.strings.string_end_scoring import (
 from lenient.scan.strings.trivia import pass_trivia
 from lenient.scan.value_start import read_value_start
 
-_REMARK = re.compile(r"(?:[(\[<（][^()\[\]<>（）\"'`:：\n]{1,40}[)\]>）]|\*{1,3})\s*+(?=[:：=])")
+_REMARK = compile_regex(r"(?:[(\[<（][^()\[\]<>（）\"'`:：\n]{1,40}[)\]>）]|\*{1,3})\s*+(?=[:：=])")
 """A remark between a key and its colon, for example the key's type."""
 _BARE_KEY = compile_regex(
     r"(?:[^\s,:：=(){}\[\]\"'“”‘’`;|<>\-\ud800-\udfff]|-(?!>))++(?:[ \-](?!>)[\w$.]++)*+"
 )
 
-_UNICODE = re.compile(r"\\u([0-9a-cA-Ce-fE-F][0-9a-fA-F]{3})")
+_UNICODE = compile_regex(r"\\u([0-9a-cA-Ce-fE-F][0-9a-fA-F]{3})")
 """A Unicode escape in a key without quotes, except half of a surrogate pair."""
 
 
@@ -224,18 +223,18 @@ def _put_missing_value(reading: ScanState, frame: OpenContainer, start: int) -> 
 
 # --- keys with misplaced quotes ------------------------------------------------------------------------
 
-_LAST_QUOTE = re.compile(r"[\"'”’`]\s*+(?:[:：]|=(?!=))")
-_COLON_INSIDE = re.compile(r"(-{0,2}[^\W\d][\w$.\-]{0,63})([“”„‘’‚'\"`＂]?)\s*+[:：]")
-_COLON = re.compile(r"\s*+[?!.\\]?[:：=＝]")
-_ENDS = re.compile(r"\s*+[,}]")
-_NO_TEXT = re.compile(r"\s*+(?:[\[{\"']|-?\d[\d.eE+\-]*+\s*+[,}\n]|(?:true|false|null)\b\s*+[,}\n])")
-_WRITTEN_COLON = re.compile(rf"[:：﹕]{BLANKS}[:：﹕]|[?!.\\][:：]|:=|=>|->|[=＝]|[:：﹕]|-(?=\s)")
-_EXTRA_FIRST = re.compile(
+_LAST_QUOTE = compile_regex(r"[\"'”’`]\s*+(?:[:：]|=(?!=))")
+_COLON_INSIDE = compile_regex(r"(-{0,2}[^\W\d][\w$.\-]{0,63})([“”„‘’‚'\"`＂]?)\s*+[:：]")
+_COLON = compile_regex(r"\s*+[?!.\\]?[:：=＝]")
+_ENDS = compile_regex(r"\s*+[,}]")
+_NO_TEXT = compile_regex(r"\s*+(?:[\[{\"']|-?\d[\d.eE+\-]*+\s*+[,}\n]|(?:true|false|null)\b\s*+[,}\n])")
+_WRITTEN_COLON = compile_regex(rf"[:：﹕]{BLANKS}[:：﹕]|[?!.\\][:：]|:=|=>|->|[=＝]|[:：﹕]|-(?=\s)")
+_EXTRA_FIRST = compile_regex(
     r"\"(?=\"[\w$][^\"'\n]{0,64}\"{1,2}\s*+[:：])|\"(?=\"[\w$][\w$.\-]{0,64}\s*+:\s*+[\"\[{\d])|'(?='[\w$][^\"'\n]{0,64}'\s*+[:：])"
 )
 """Two quotes before a key. The first quote is superfluous."""
-_EXTRA_LAST = re.compile(r"[\"'](?=\s*+[:：])")
-_SYMBOL = re.compile(r":\w++\s*+=>")
+_EXTRA_LAST = compile_regex(r"[\"'](?=\s*+[:：])")
+_SYMBOL = compile_regex(r":\w++\s*+=>")
 
 
 class _MisquotedKey(NamedTuple):

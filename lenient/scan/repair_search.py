@@ -70,8 +70,8 @@ SIGNS = {
     "｛": "{", "｝": "}", "［": "[", "］": "]", "（": "(", "）": ")",
 }  # fmt: skip
 """Maps other spellings of brackets, commas and colons to the JSON spelling."""
-SIGN = re.compile(r"=>?|:=|:(?!//)|[{}\[\](),;：﹕，、；｛｝［］（）]")
-_WORD = re.compile(r"[\w+\-.$]++(?=[\s,:}\])\[{=：，；｝］]|\Z)")
+SIGN = compile_regex(r"=>?|:=|:(?!//)|[{}\[\](),;：﹕，、；｛｝［］（）]")
+_WORD = compile_regex(r"[\w+\-.$]++(?=[\s,:}\])\[{=：，；｝］]|\Z)")
 _DOUBLE, _SINGLE = r"\"[^\"\\]*+(?:\\.[^\"\\]*+)*+\"", r"'[^'\\]*+(?:\\.[^'\\]*+)*+'"
 _ENDS = r"(?=[\s,:}\])\[{=：，；，｝］]|\Z)"
 _WHOLE_STRING = compile_regex(
@@ -80,20 +80,20 @@ _WHOLE_STRING = compile_regex(
     re.DOTALL,
 )
 """A string with several quote characters at each end."""
-_LONE_NAME = re.compile(rf"([\w$][^\"'“”\n,{COLONS}=(){{}}\[\]]{{0,63}}?)\\*+[\"'](?=\s*+[{COLONS}=])")
+_LONE_NAME = compile_regex(rf"([\w$][^\"'“”\n,{COLONS}=(){{}}\[\]]{{0,63}}?)\\*+[\"'](?=\s*+[{COLONS}=])")
 """A name that lacks its opening quote."""
 _BARE_KEY = compile_regex(
     rf"[^\W\d][\w$.\-]*+(?=\s*+[{COLONS}](?!//))"
     rf"|[^\W\d](?:[\w$.\-/]|[ ](?=\w)|\[\w*\])*+(?=\s*+[{COLONS}](?!//)\s*+{PLAIN_VALUE})"
 )
 """A name without quotes, which may contain blanks, slashes or brackets."""
-_WORDS = re.compile(r"[ /\[]")
-_NO_TEXT = re.compile(
+_WORDS = compile_regex(r"[ /\[]")
+_NO_TEXT = compile_regex(
     rf"[\s,{COLONS}{{}}\[\]()\"'“”`=;]|(?:true|false|null|True|False|None)\b|-?\d[\d.eE+\-]*+\s*+[,}}\]]"
 )
 """A string without its opening quote cannot begin with these characters or words."""
 _ANY_QUOTE = f"[{''.join(sorted({*''.join(CLOSING_QUOTES.values())}))}]"
-_STRUCTURE = re.compile(rf"[\"“”{{}}\[\]{COLONS}]")
+_STRUCTURE = compile_regex(rf"[\"“”{{}}\[\]{COLONS}]")
 
 _MISSING_ANY_CLOSER, _EXTRA_ANY_OPENER = 1, 2
 _BITS = {"missing_closer": _MISSING_ANY_CLOSER, "extra_opener": _EXTRA_ANY_OPENER}

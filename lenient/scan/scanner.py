@@ -6,7 +6,6 @@ again. The definition helps to distinguish keys from strings.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from enum import Enum
 
@@ -31,10 +30,10 @@ from lenient.scan.strings.string_end_scoring import (
 from lenient.scan.strings.trivia import find_fence_end
 from lenient.scan.value_start import read_value_start
 
-_STRAY = re.compile(
+_STRAY = compile_regex(
     r"[^\s,:=\"'“”`{}\[\]()][^,:=\"'“”`{}\[\]()\n]{0,60}+(?<!\s)(?=\s*+(?:[}\]]|,\s*+[\"'\w]))"
 )
-_AFTER_STRAY = re.compile(r"\s*+(?:[}\]]|,\s*+[\"'\w])")
+_AFTER_STRAY = compile_regex(r"\s*+(?:[}\]]|,\s*+[\"'\w])")
 _QUOTED = r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+')"
 _SET = compile_regex(rf"{_QUOTED}\s*+(?:,\s*+{_QUOTED}\s*+)*+,?\s*+\}}(?!\s*+:)")
 """The items of a Python set and its closing brace."""
@@ -227,7 +226,7 @@ def _pass_comma(reading: ScanState, frame: OpenContainer, sign: str) -> None:
 
 # --- closing objects and arrays ------------------------------------------------------------------------
 
-_ROUND = re.compile(r"\s*+,?\s*+\)")
+_ROUND = compile_regex(r"\s*+,?\s*+\)")
 
 
 def _close_bracket(reading: ScanState, frame: OpenContainer, sign: str) -> None:
@@ -275,8 +274,8 @@ def _close_all_brackets(reading: ScanState) -> None:
 
 # --- what a closing bracket closes ---------------------------------------------------------------------
 
-_KEY = re.compile(rf"{BLANKS},{BLANKS}(?:[\"'“][^\"'“”\\\n]{{1,64}}[\"'”]|[A-Za-z_]\w{{0,63}})\s*+:")
-_NEXT_ITEM = re.compile(rf"{BLANKS},{BLANKS}[\[{{\"\d]")
+_KEY = compile_regex(rf"{BLANKS},{BLANKS}(?:[\"'“][^\"'“”\\\n]{{1,64}}[\"'”]|[A-Za-z_]\w{{0,63}})\s*+:")
+_NEXT_ITEM = compile_regex(rf"{BLANKS},{BLANKS}[\[{{\"\d]")
 
 
 class _BracketAction(Enum):

@@ -6,7 +6,6 @@ interpretation if the value differs and fewer repairs are needed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from lenient.definitions.json_schema.nodes import Node, known_fields
@@ -29,7 +28,7 @@ _GOES_ON = compile_regex(
     r"\s*+(?:/\*(?:[^*]|\*(?!/))*+\*/\s*+)?(?:[}\])]|,?\s*+[\"'“]\w[\w.\-]{0,63}+[\"'”]\s*+[:：]|,\s*+\w++\s*+:)"
 )
 """After a value, these characters show that the value continues: a bracket, or a key and its colon."""
-_NAME_AND_COLON = re.compile(r"[:：](?:(?<=[\"'“”].)|(?<=[\"'“”][ \t].)|(?<=\w.)[ \t]*[\"“])")
+_NAME_AND_COLON = compile_regex(r"[:：](?:(?<=[\"'“”].)|(?<=[\"'“”][ \t].)|(?<=\w.)[ \t]*[\"“])")
 _OF_BRACKETS = {
     "missing_closer": 1.0, "extra_closer": 1.0, "wrong_closer": 1.0, "missing_opener": 1.1,
     "wrong_opener": 1.1, "duplicate_key": 1.5, "repeated_member": 1.5,

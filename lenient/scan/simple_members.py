@@ -42,7 +42,7 @@ _AFTER = {"": r"\Z", "}": _IN_OBJECT, "]": _IN_ARRAY, ")": _IN_ARRAY}
 _MEMBERS = {around: compile_regex(_MEMBER % after) for around, after in _AFTER.items()}
 _ITEMS = {around: compile_regex(_ITEM % after) for around, after in _AFTER.items()}
 """`_MEMBERS` and `_ITEMS` map the closing bracket of a container ("" at the root) to a pattern."""
-PLAIN_KEY = re.compile(rf"\"([^\"{_CLEAN}\t\r\n]*+)\"{W}:{W}(?=[\"'\w\[{{\-])")
+PLAIN_KEY = compile_regex(rf"\"([^\"{_CLEAN}\t\r\n]*+)\"{W}:{W}(?=[\"'\w\[{{\-])")
 """A key, its colon, and the start of a value."""
 LITERALS: dict[str, Any] = {
     "true": True, "false": False, "null": None, "True": True, "False": False, "None": None,

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 from lenient.definitions.json_schema.json_values import to_json_text
 from lenient.diagnostics import MAX_FOUND
+from lenient.regex import compile_regex
 
-_ESCAPE = re.compile(
+_ESCAPE = compile_regex(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL
 )
 _NEW = tuple.__new__  # calling the named tuple takes twice as long

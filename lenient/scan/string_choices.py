@@ -68,32 +68,32 @@ _MAY_END = compile_regex(
 """What may follow a string: a bracket, comma, colon or comment, the end of the input, a string, an object or
 a key.
 """
-_SIGN_AFTER = re.compile(rf"\s*+(?:[,{COLONS}}}\]]|\Z)")
-_AFTER_KEY = re.compile(rf"\s*+(?:[{COLONS}]|=)")
+_SIGN_AFTER = compile_regex(rf"\s*+(?:[,{COLONS}}}\]]|\Z)")
+_AFTER_KEY = compile_regex(rf"\s*+(?:[{COLONS}]|=)")
 _BEFORE_PART = compile_regex(r"((?:\s*+[}\]])*+)\s*+(,)?\s*+((?:[{\[]\s*+)*+)\Z")
-_BRACKET = re.compile(r"[\[\]{}]")
-_KEY_SHAPE = re.compile(rf"\s*+(?:[{COLONS}]\s*+{PLAIN_VALUE}|=>?\s*+[\"'\[{{])")
-_PART_SHAPE = re.compile(
+_BRACKET = compile_regex(r"[\[\]{}]")
+_KEY_SHAPE = compile_regex(rf"\s*+(?:[{COLONS}]\s*+{PLAIN_VALUE}|=>?\s*+[\"'\[{{])")
+_PART_SHAPE = compile_regex(
     rf"\s*+[}}\]]*+\s*+,\s*+(?:[A-Za-z_]\w*+\s*+:\s*+{PLAIN_VALUE}|[\[{{]?\s*+[\"'][^\"'\n]{{1,64}}[\"']\s*+[:,}}\]])"
     r"|\s*+[}\]]++\s*+,\s*+[{\[]|\s*+\{\s*+\"\w++\"\s*+:"
     r"|\s*+[}\])]++\s*+(?:\n|\Z)|\s++\[\s*+\""
 )
-_MEMBER_SHAPE = re.compile(rf"\s*+,\s*+\"[^\"\n]{{1,64}}+\"\s*+:\s*+{PLAIN_VALUE}")
-_NEXT_TEXT = re.compile(r"\s*+,\s*+[\"'][\w\"']")
+_MEMBER_SHAPE = compile_regex(rf"\s*+,\s*+\"[^\"\n]{{1,64}}+\"\s*+:\s*+{PLAIN_VALUE}")
+_NEXT_TEXT = compile_regex(r"\s*+,\s*+[\"'][\w\"']")
 """What follows a quote that separates two members or items."""
-_COLON_BEFORE = re.compile(r"[\w\"'][\"']?\s*+:\s*+\Z")
+_COLON_BEFORE = compile_regex(r"[\w\"'][\"']?\s*+:\s*+\Z")
 _ITEM_SHAPE = compile_regex(r"\"[^\"\\\n]{0,200}+\"\s*+[,\]]")
-_UNCLOSED_NAME = re.compile(
+_UNCLOSED_NAME = compile_regex(
     rf"([^\W\d][\w$.\-]{{0,63}})(?=\s*+[{COLONS}=]\s*+{PLAIN_VALUE}|\s++{PLAIN_VALUE})"
 )
-_PLAIN_NAME = re.compile(r"[\w$.\-/@ ]*+\Z")
-_EDGE = re.compile(r",\s*+[\"'].?\Z|[\s\"'][\"']\w\Z")
+_PLAIN_NAME = compile_regex(r"[\w$.\-/@ ]*+\Z")
+_EDGE = compile_regex(r",\s*+[\"'].?\Z|[\s\"'][\"']\w\Z")
 """A comma at the end of a string, or a blank or quote before a quote and a letter."""
 _ESCAPED_OBJECT = compile_regex(r"[{\[]\s*+(?:\\n\s*+)*+[{\[]?\s*+\\++\"")
 """The beginning of an object or array whose quotes are escaped, as inside a string."""
 _FIRST_QUOTE = compile_regex(r"(?:[^\"\\]|\\.)*+\"", re.DOTALL)
 _QUOTE = r"[\"'“”]\s*+"
-_STRUCTURE = re.compile(
+_STRUCTURE = compile_regex(
     rf"(?<=[\w.])\"\"(?=\w)|{_QUOTE}[{COLONS}=](?![:=/])"
     rf"|{_QUOTE}[}}\]]*+\s*+(?:[,|]\s*+[{{\[]*+\s*+[\"'“]\w|,\s*+[^\W\d][\w .\-/\[\]]*+[\"']?\s*+[{COLONS}])"
 )

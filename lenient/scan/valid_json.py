@@ -14,7 +14,7 @@ from lenient.diagnostics import MAX_DEPTH
 from lenient.regex import compile_regex
 from lenient.scan.source_text import ValueSpan
 
-_GOES_ON = re.compile(
+_GOES_ON = compile_regex(
     r"\s*+(?!\)++\s*+,)[}\])]++\s*+(?:\Z|,(?!\s*+[{｛])|[\"'“])|\s*+,\s*+[\"'“]?[\w.\-]{1,64}[\"'”]?\s*+[:：]|\s*+[\"'“][\w.\-]{1,64}[\"'”]\s*+[:：]|\"\s*+(?:,\s*+[\"'\w]|[}\]])"
 )
 """Shows that a closed value continues: a comma and a key follow, or the rest of a string."""
@@ -62,7 +62,7 @@ _PLAIN_TOKEN = compile_regex(
     re.DOTALL,
 )
 """The same as `_TOKEN`, for the JSON with simple defects that `lenient.unwrap.fast_path` reads."""
-_BETWEEN = re.compile(r"[ \t\r\n,:]*+")
+_BETWEEN = compile_regex(r"[ \t\r\n,:]*+")
 _KEY, _OPENER, _CLOSER = 2, 4, 5  # values of `match.lastindex` for three groups of `_TOKEN`
 _QUOTES = ('"', "'")
 _BEGINNINGS = frozenset('{["`(')

@@ -25,15 +25,15 @@ from lenient.scan.strings.string_end_scoring import QUOTED_KEY, StringPlace, Str
 from lenient.scan.strings.trivia import find_fence_end, pass_trivia
 from lenient.scan.strings.unquoted import UnquotedValue, read_unquoted
 
-_NEXT_NAME = re.compile(r"(?<=[^\s;,])[\s;,]\s*+([A-Za-z_][\w\-]*+)\s*+[:=](?![/=])")
-_REMARK = re.compile(
+_NEXT_NAME = compile_regex(r"(?<=[^\s;,])[\s;,]\s*+([A-Za-z_][\w\-]*+)\s*+[:=](?![/=])")
+_REMARK = compile_regex(
     r"\([^()\[\]{}\"'`\n]*+\)\s*+[,}\n]|\(\d{1,5}\)[\s\-]*+\d[\d\s\-]*+[,}\n]"
     r"|\([\d\s.+\-*/]++\)\s*+[+\-*/^%]\s*+[\d(]|\{{1,2}\w++\}{1,2}[^\S\n]++\w[^{}\[\]\"'\n,:]*+[,}\n]"
 )
 """Words in brackets, a telephone number, or an arithmetic sum."""
-_TO_FILL_IN = re.compile(r"\[[A-Z][A-Z_ \-]++\]\s*+[,}]")
+_TO_FILL_IN = compile_regex(r"\[[A-Z][A-Z_ \-]++\]\s*+[,}]")
 """A placeholder such as `[YOUR NAME]`."""
-_DOUBLED = re.compile(r"\{\{\s*+(?:[\"'\w}]|\*{1,2}\"|//|/\*)")
+_DOUBLED = compile_regex(r"\{\{\s*+(?:[\"'\w}]|\*{1,2}\"|//|/\*)")
 
 
 def _wants_text(node: Node | None) -> bool:
@@ -212,13 +212,13 @@ def _put_absent(reading: ScanState, start: int) -> None:
 
 # --- values of Python ----------------------------------------------------------------------------------
 
-_NUMBER = re.compile(
+_NUMBER = compile_regex(
     r"(?:(?:decimal\.)?Decimal|int|float)\(\s*+([\"']?)([+-]?(?:0|[1-9]\d{0,300})(?:\.\d{1,300})?)\1\s*+\)"
 )
-_LIST = re.compile(r"(?:list|tuple|set|frozenset)\(\s*+(?=\(\s*+[\"'\d\-]|\[\s*+[\"'\d\-\]]|(\{))")
-_MAPPING = re.compile(r"(?:dict|(?:collections\.)?OrderedDict)\(\s*+(?=\{\s*+[\"'}])")
+_LIST = compile_regex(r"(?:list|tuple|set|frozenset)\(\s*+(?=\(\s*+[\"'\d\-]|\[\s*+[\"'\d\-\]]|(\{))")
+_MAPPING = compile_regex(r"(?:dict|(?:collections\.)?OrderedDict)\(\s*+(?=\{\s*+[\"'}])")
 """The name of a mapping type and its bracket, before an object in braces."""
-_DICT = re.compile(r"dict\((?=\s*+[A-Za-z_]\w*+\s*+=(?!=))")
+_DICT = compile_regex(r"dict\((?=\s*+[A-Za-z_]\w*+\s*+=(?!=))")
 _LITERAL = r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+'|-?\d[\d.]*+)"
 _SET = compile_regex(rf"\{{\s*+{_LITERAL}\s*+(?:,\s*+{_LITERAL}\s*+)*+,?\s*+\}}(?!\s*+:)")
 _STARTS = frozenset("Dcdiflsto{")

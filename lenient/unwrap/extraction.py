@@ -7,7 +7,6 @@ reported.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,6 +16,7 @@ import orjson
 from lenient.definitions.json_schema.nodes import Node, known_fields
 from lenient.diagnostics import Diagnostic, Findings, Path, UnreadableError, render_path, shorten
 from lenient.diagnostics.codes import Stage
+from lenient.regex import compile_regex
 from lenient.scan.scan_state import ScanResult, duplicate_code
 from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import LocatedValue, SourceText, ValueSpan
@@ -51,8 +51,8 @@ Fits = Callable[[Any, str | None], bool]
 
 The second parameter is the JSON of the value, in which no key may be repeated, or None.
 """
-_BRACED = re.compile(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
-_SIDE_BY_SIDE = re.compile(r"[}\])]\s*+[}\])]\s*+,\s*+\{")
+_BRACED = compile_regex(r"\s*+(?:[{\[]|\"\s*+[\\{\[])")
+_SIDE_BY_SIDE = compile_regex(r"[}\])]\s*+[}\])]\s*+,\s*+\{")
 _WORDS = frozenset({"unquoted_string", "unclosed_string", "missing_closing_quote", "missing_opening_quote"})
 _CUT = frozenset({"truncated_member_dropped", "truncated_text"})
 _BEFORE_VALUE = (":", "[", ",")
@@ -479,8 +479,8 @@ class _LayerReader:
 
 # --- text after an object without closing brackets -----------------------------------------------------
 
-_LINE = re.compile(r"\n\s*+(?:(?:`{3,}+|~{3,}+)[ \t]*+(?:\n|\Z)|[A-Z][a-z']*+[ ,:]|[-*] \w|\()")
-_TAG = re.compile(r"<(?:/[A-Za-z_][\w:.\-]*+|\|[\w\-]++\|)>")
+_LINE = compile_regex(r"\n\s*+(?:(?:`{3,}+|~{3,}+)[ \t]*+(?:\n|\Z)|[A-Z][a-z']*+[ ,:]|[-*] \w|\()")
+_TAG = compile_regex(r"<(?:/[A-Za-z_][\w:.\-]*+|\|[\w\-]++\|)>")
 _DOUBTS = frozenset({
     "unescaped_inner_quote", "unclosed_string", "truncated_member_dropped", "truncated_text", "ambiguous",
     "truncated_number", "truncated_literal", "missing_value", "extra_quote", "stray_text_dropped",

@@ -26,12 +26,12 @@ from lenient.scan.strings.paths import any_may_hold_path
 from lenient.scan.valid_json import NO_JSON, ReadFitting
 from lenient.unwrap.surrounding_text import OBJECT_START, SOURCE_CODE, holds_value
 
-_FENCE = re.compile(r"[ \t\r\n]*+(`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?)[ \t\r\n]*+(?=\{)")
-_FENCE_END = re.compile(r"[ \t\r\n]*+`{3,}[ \t\r\n]*+\Z")
-_PROSE = re.compile(r"[^\W\d_][^\[\]{}()\"`~<>“‘「＂｛\x00-\x08\x0b-\x1f\ufeff\ud800-\udfff]*+")
+_FENCE = compile_regex(r"[ \t\r\n]*+(`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?)[ \t\r\n]*+(?=\{)")
+_FENCE_END = compile_regex(r"[ \t\r\n]*+`{3,}[ \t\r\n]*+\Z")
+_PROSE = compile_regex(r"[^\W\d_][^\[\]{}()\"`~<>“‘「＂｛\x00-\x08\x0b-\x1f\ufeff\ud800-\udfff]*+")
 _BROKEN = compile_regex(r"[\n\t][^\"\\]*+(?:\\.[^\"\\]*+)*+\"", re.DOTALL)
 """The rest of a string after its first newline or tab."""
-_LAST_NUMBER = re.compile(r"(?<![\w.+\-])-?[0-9][0-9.eE+\-]*+\Z")
+_LAST_NUMBER = compile_regex(r"(?<![\w.+\-])-?[0-9][0-9.eE+\-]*+\Z")
 _LONGEST_NUMBER = 40  # in characters
 _REPAIR = Stage.REPAIR  # a lookup on the enum is slow
 _NEW = tuple.__new__  # calling the named tuple takes twice as long
@@ -236,7 +236,7 @@ def _find_last_place(value: Any, depth: int) -> Path:
 
 _MEMBER = compile_regex(rf"{W}(?:{NAME}(?:{SCALAR}|([{{\[]))|(\}}))(?:{W},)?+")
 _ITEM = compile_regex(rf"{W}(?:{SCALAR}|([{{\[])|(\]))(?:{W},)?+")
-_COMMENT = re.compile(
+_COMMENT = compile_regex(
     rf"{W}(//[^\n]{{0,200}}+(?=\n)|#[ \t][^\n]{{0,200}}+(?=\n)|/\*[^*]{{0,200}}+\*/)(?!\s*+[}}\]])"
 )
 _QUOTED_KEY, _SINGLE_KEY, _BARE_KEY = range(1, 4)

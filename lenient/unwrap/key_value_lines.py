@@ -22,14 +22,14 @@ _FIRST_LINE = compile_regex(
     r"[\s\ufeff]*+(?:```[\w+\-]*+[ \t]*+\r?\n\s*+)?(?:---[ \t]*+\r?\n)?(?:[ \t]*+#[^\n]*+\n)*+"
     r"[ \t]*+[\"']?[A-Za-z_][\w.\-]*+[\"']?[ \t]*+[:=]"
 )
-_FENCE = re.compile(r"\s*+(```[\w+\-]*+[ \t]*+\r?\n)(.*?)\r?\n[ \t]*+```\s*+\Z", re.DOTALL)
-_NAMED_FENCE = re.compile(r"[^`{]{0,2000}+(```ya?ml[ \t]*+\r?\n)([^`]*+)```[^`{]{0,2000}+\Z")
-_EQUALS = re.compile(r"([A-Za-z_][\w.\-]*+)([ \t]*+)=(?!=)[ \t]*+(.*+)")
+_FENCE = compile_regex(r"\s*+(```[\w+\-]*+[ \t]*+\r?\n)(.*?)\r?\n[ \t]*+```\s*+\Z", re.DOTALL)
+_NAMED_FENCE = compile_regex(r"[^`{]{0,2000}+(```ya?ml[ \t]*+\r?\n)([^`]*+)```[^`{]{0,2000}+\Z")
+_EQUALS = compile_regex(r"([A-Za-z_][\w.\-]*+)([ \t]*+)=(?!=)[ \t]*+(.*+)")
 _PLAIN_NAME = compile_regex(r"[a-z][a-z\d]*+(?:[_\-]?[A-Za-z\d]++)*+", re.ASCII)
 _QUOTED = compile_regex(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _VALUE = rf"(?:{_QUOTED.pattern}|-?\d[\d.eE+\-]*+|(?:true|false|null|True|False|None)\b)"
 _PAIR = compile_regex(
-    rf"\s*+([A-Za-z_][\w\-]*+)[ \t]*+([:=])[ \t]*+({_VALUE})"
+    rf"\s*+([A-Za-z_][\w\-]*+)[ \t]*+(?P<sign>[:=])[ \t]*+({_VALUE})"
     r"(?:\s*+[,;]|[ \t]++(?=[A-Za-z_][\w\-]*+=)|\s*+\}?\s*+\Z)",
     re.DOTALL,
 )
@@ -38,11 +38,11 @@ _BARE_PAIR = compile_regex(
     re.DOTALL,
 )
 """A pair whose value may be words without quotes."""
-_NEXT_PAIR = re.compile(r"[\"'\d\]}el],\s*+[A-Za-z_]\w*+=(?!=)")
-_LATER_PAIR = re.compile(r",\s*+[A-Za-z_]\w*+=(?!=)")
-_LATER_NAME = re.compile(r"[ \t&,;]([A-Za-z_][\w.\-]*+)(?:[ \t]*+=(?!=)|:[ \t])")
+_NEXT_PAIR = compile_regex(r"[\"'\d\]}el],\s*+[A-Za-z_]\w*+=(?!=)")
+_LATER_PAIR = compile_regex(r",\s*+[A-Za-z_]\w*+=(?!=)")
+_LATER_NAME = compile_regex(r"[ \t&,;]([A-Za-z_][\w.\-]*+)(?:[ \t]*+=(?!=)|:[ \t])")
 _BRACKETS = ("{", "[")
-_CALL = re.compile(
+_CALL = compile_regex(
     r"\s*+(?:([A-Za-z_]\w*+\s*+=\s*+(?:await\s++)?|return\s++))?(?:[A-Za-z_][\w.]*+)?\((?=\s*+[A-Za-z_]\w*+\s*+=)"
 )
 """The beginning of a Python call.
@@ -145,7 +145,7 @@ def _read_pair_row(text: str, declared: Collection[str]) -> KeyValueObject | Non
             return None
     if (
         not pairs
-        or any(pair.re is _PAIR and pair.group(2) != "=" for pair in pairs)
+        or any(pair.groupdict().get("sign", "=") != "=" for pair in pairs)
         or (len(pairs) == 1 and not declared)
     ):
         return None
@@ -286,8 +286,8 @@ _TAG = "parameter|param|argument|arg"
 _NAMED = rf"\s*+<({_TAG})(?:\s++name=\"([^\"<>]{{1,64}})\"\s*+|=([^\s\"<>]{{1,64}}))>(.*?)</\1>"
 _PAIRED = r"\s*+<arg_key>([^<>]{1,64})</arg_key>\s*+<arg_value>(.*?)</arg_value>"
 _OWN = r"\s*+<([A-Za-z_][\w.\-]{0,63})>(.*?)</\1>"
-_FORMS = tuple(re.compile(form, re.DOTALL) for form in (_NAMED, _PAIRED, _OWN))
-_UNCERTAIN = re.compile(rf"&#?\w{{1,8}};|</?(?:{_TAG}|arg_key|arg_value)\b")
+_FORMS = tuple(compile_regex(form, re.DOTALL) for form in (_NAMED, _PAIRED, _OWN))
+_UNCERTAIN = compile_regex(rf"&#?\w{{1,8}};|</?(?:{_TAG}|arg_key|arg_value)\b")
 """Entities that may mean a character, and inner tags."""
 
 

@@ -13,35 +13,36 @@ from typing import Any
 
 from lenient.definitions.json_schema.nodes import Node, known_fields, normalise_name
 from lenient.diagnostics import UnreadableError
+from lenient.regex import compile_regex
 from lenient.scan.source_text import LocatedValue, ValueSpan
 from lenient.scan.strings.string_end_scoring import NEXT_KEY, QUOTED_KEY, VALUE_START, key_name
 from lenient.scan.valid_json import find_valid_end
 
-OBJECT_START = re.compile(
+OBJECT_START = compile_regex(
     r"[{｛]\s*+(?:,\s*+)?(?:[\"'“‘`＂「]|[}｝]|\\++[\"']|[A-Za-z_$][\w$\-]*+[\"']?\s*+[:：=]|//|/\*|#|\*{1,2}\"|[rbuf][\"']|\Z)"
 )
-SOURCE_CODE = re.compile(
+SOURCE_CODE = compile_regex(
     r"^[ \t]*(?:def \w+ ?\(|import \w|from [\w.]+ import |class \w+[:( {]|print\(|console\.log\("
     r"|#include|#!/|package \w+;?[ \t]*$|func \w+\(|<\?php|<!doctype|<html|(?:async )?function \w+ ?\("
     r"|public |return |select .{1,200} from |insert into \w|(?:if|while|for|switch) ?\()",
     re.MULTILINE | re.IGNORECASE,
 )
-_STATEMENT = re.compile(
+_STATEMENT = compile_regex(
     r"(?:(?:const|let|var)[ \t]++)?(?:[A-Za-z_$][\w$.]*+[ \t]*+=[ \t]*+)?(?:(?:return|await)[ \t]++){0,2}"
     r"(?:[A-Za-z_$][\w$.]*+[ \t]?\(\s*+(?:\*\*)?){0,4}(?:[rb]?(?:\"\"\"|'''|[\"'`]))?\s*+"
 )
 """The beginning of a statement that uses an object, up to the object."""
-_PROGRAM = re.compile(r"\b(?:const|let|var)\s+[\w$]+\s*=|\breturn\b|\w\(\s*\Z", re.IGNORECASE)
-_ARGUMENT_BEFORE = re.compile(r"\w\(\s*+[A-Za-z_]\w*+\s*+=(?!=)[^\n]*,\s*+\Z")
+_PROGRAM = compile_regex(r"\b(?:const|let|var)\s+[\w$]+\s*=|\breturn\b|\w\(\s*\Z", re.IGNORECASE)
+_ARGUMENT_BEFORE = compile_regex(r"\w\(\s*+[A-Za-z_]\w*+\s*+=(?!=)[^\n]*,\s*+\Z")
 """A named argument before an object that is another argument."""
-_NOTATION = re.compile(r"call:[\w.\-]++\Z")
+_NOTATION = compile_regex(r"call:[\w.\-]++\Z")
 """The beginning of a call in Gemma's notation."""
-_VALUE_LINE = re.compile(r"[ \t]*+[a-z_][\w.\-]{0,63}[ \t]*+[:=](?!=)[ \t]*+[^\s{]")
-_BARE_MEMBER = re.compile(r"[{｛]\s*+[A-Za-z_$][\w$\-]*+\s*+[:：]")
-_STYLE_RULE = re.compile(r"\{\s*+[a-z\-]++\s*+:[^;{}\"'`\n]{1,200}+;")
-_LOG_LINE = re.compile(r"\s*+\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
-_ASSIGNMENT = re.compile(r"\{\s*+([A-Za-z_$]\w*+)\s*+=(?![=>])")
-_EMPTY = re.compile(r"\{\s*+\}")
+_VALUE_LINE = compile_regex(r"[ \t]*+[a-z_][\w.\-]{0,63}[ \t]*+[:=](?!=)[ \t]*+[^\s{]")
+_BARE_MEMBER = compile_regex(r"[{｛]\s*+[A-Za-z_$][\w$\-]*+\s*+[:：]")
+_STYLE_RULE = compile_regex(r"\{\s*+[a-z\-]++\s*+:[^;{}\"'`\n]{1,200}+;")
+_LOG_LINE = compile_regex(r"\s*+\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
+_ASSIGNMENT = compile_regex(r"\{\s*+([A-Za-z_$]\w*+)\s*+=(?![=>])")
+_EMPTY = compile_regex(r"\{\s*+\}")
 _LOOK_BACK = 200  # in characters
 
 
@@ -114,30 +115,30 @@ def _is_part_of_text(text: str, start: int, at: int, line_end: int) -> bool:
 
 # --- members outside of the braces ---------------------------------------------------------------------
 
-_SEPARATOR = re.compile(r"(?:[,;]\s*+)?")
-_TOLD = re.compile(r"[\"'“]([^\"'“”\\\n]{1,64})[\"'”]\s*+[:：]\s*+(?=[\"'“\[{\d\-]|(?:true|false|null)\b)")
+_SEPARATOR = compile_regex(r"(?:[,;]\s*+)?")
+_TOLD = compile_regex(r"[\"'“]([^\"'“”\\\n]{1,64})[\"'”]\s*+[:：]\s*+(?=[\"'“\[{\d\-]|(?:true|false|null)\b)")
 _WORDS_BETWEEN = 100  # in characters
 _LOOK = 2_000
-_BRACKET = re.compile(r"[{}\[\]]")
-_TOLD_LINE = re.compile(r"(?<![^\n])[ \t]*+([A-Za-z_][\w.\-]*+)[ \t]*+[:=](?!=)")
-_LATER_KEY = re.compile(r",\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+:")
-_ANNOUNCED = re.compile(r"[\"']?\w++[\"']?\s*+[:：]\s*+(?:[{｛\[]|\"[^\"\\\n]{1,64}\"\s*+:)")
-_KEY_LINE = re.compile(r"\n[ \t]*+(?=\"[^\"\\\n]{1,64}\"\s*+:)")
+_BRACKET = compile_regex(r"[{}\[\]]")
+_TOLD_LINE = compile_regex(r"(?<![^\n])[ \t]*+([A-Za-z_][\w.\-]*+)[ \t]*+[:=](?!=)")
+_LATER_KEY = compile_regex(r",\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+:")
+_ANNOUNCED = compile_regex(r"[\"']?\w++[\"']?\s*+[:：]\s*+(?:[{｛\[]|\"[^\"\\\n]{1,64}\"\s*+:)")
+_KEY_LINE = compile_regex(r"\n[ \t]*+(?=\"[^\"\\\n]{1,64}\"\s*+:)")
 _PLAIN = r"(?:-?\d[\d.]*+|true|false|null|True|False|None)\b"
-_VALUE_DROPPED = re.compile(
+_VALUE_DROPPED = compile_regex(
     rf"[\s,;]*+(?:\[(?!\d{{1,3}}\][:(]|[ xX]\]\s)\s*+(?:[\"'{{\[\]]|{_PLAIN}\s*+[,\]])"
     rf"|{_PLAIN}\s*+(?:[,;}}\]]|\Z)"
     rf"|(?:\"[^\"\\\n]{{0,200}}+\"|'[^'\\\n]{{1,200}}+')\s*+(?:\Z|[,:=}}\]\"'{{\[]|{_PLAIN}))"
 )
 """A value, or a name and a value, at the beginning of what follows the arguments."""
-_NAMED_VALUE = re.compile(rf"[\s,;]*+([A-Za-z_]\w*+)\s++(?:[\"'\[{{]|{_PLAIN}\s*+(?:[,}}]|\Z))")
+_NAMED_VALUE = compile_regex(rf"[\s,;]*+([A-Za-z_]\w*+)\s++(?:[\"'\[{{]|{_PLAIN}\s*+(?:[,}}]|\Z))")
 _FORMATTING = r"(?:indent|sep|end|separators|sort_keys|ensure_ascii|default|flush|file|cls)"
-_ARGUMENT = re.compile(rf"[\s,]*+(?!{_FORMATTING}\b)[A-Za-z_]\w*+\s*+=(?!=)\s*+[^\n)]{{1,300}}+\)")
+_ARGUMENT = compile_regex(rf"[\s,]*+(?!{_FORMATTING}\b)[A-Za-z_]\w*+\s*+=(?!=)\s*+[^\n)]{{1,300}}+\)")
 """A named argument, except arguments that only describe the format of an object."""
-_LIST_WITHIN = re.compile(r"\[\s*+(?:\"[^\"\\\n]{0,200}+\"|'[^'\\\n]{0,200}+')\s*+[,\]]")
-_CONTENT = re.compile(r"[\w\"']")
-_COLONLESS = re.compile(rf"(?:\"([^\"\\\n]{{1,64}})\"|'([^'\\\n]{{1,64}})')\s++(?=[\"'\[{{]|{_PLAIN})")
-_GROUP = re.compile(r"[\[{][^\[\]{}\n]*+[\]}]")
+_LIST_WITHIN = compile_regex(r"\[\s*+(?:\"[^\"\\\n]{0,200}+\"|'[^'\\\n]{0,200}+')\s*+[,\]]")
+_CONTENT = compile_regex(r"[\w\"']")
+_COLONLESS = compile_regex(rf"(?:\"([^\"\\\n]{{1,64}})\"|'([^'\\\n]{{1,64}})')\s++(?=[\"'\[{{]|{_PLAIN})")
+_GROUP = compile_regex(r"[\[{][^\[\]{}\n]*+[\]}]")
 
 
 def find_member(text: str, at: int) -> int | None:

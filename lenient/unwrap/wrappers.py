@@ -39,32 +39,32 @@ from lenient.unwrap.surrounding_text import (
     holds_value,
 )
 
-_BLANK = re.compile(r"[ \t\r\n]*+")
+_BLANK = compile_regex(r"[ \t\r\n]*+")
 _ODD = compile_regex(r"(?:\x1b\[[0-9;]{0,20}m|[\s\x00-\x1f\u200b\u2060])++")
-_FENCE = re.compile(r"(?:`{3,}|~{3,})[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?")
-_CLOSING_FENCE = re.compile(r"`{3,}|~{3,}")
-_TAG = re.compile(r"<\|?[A-Za-z_][\w:.\-]*+[^<>\n]{0,200}>")
-FENCE_WITHIN = re.compile(r"\{\s*+(?=`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+\{)")
+_FENCE = compile_regex(r"(?:`{3,}|~{3,})[ \t]*+(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n?")
+_CLOSING_FENCE = compile_regex(r"`{3,}|~{3,}")
+_TAG = compile_regex(r"<\|?[A-Za-z_][\w:.\-]*+[^<>\n]{0,200}>")
+FENCE_WITHIN = compile_regex(r"\{\s*+(?=`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+\{)")
 _COMMENT = compile_regex(r"(?:/\*(?:[^*]|\*(?!/))*+\*/|//[^\n]*+\n)\s*+")
 _COMMENTS = compile_regex(rf"(?:{_COMMENT.pattern})++(?=[{{\[\"'`<｛])")
-_NEXT_OBJECT = re.compile(r"\s*+,\s*+[{｛]")
-_CLOSING_TAG = re.compile(r"</[A-Za-z_][\w:.\-]*+\s*+>|<\|[\w\-]++\|>")
-_THOUGHT = re.compile(r"<(think|thinking|thought|reasoning|scratchpad)>")
-_ARRAY_START = re.compile(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
+_NEXT_OBJECT = compile_regex(r"\s*+,\s*+[{｛]")
+_CLOSING_TAG = compile_regex(r"</[A-Za-z_][\w:.\-]*+\s*+>|<\|[\w\-]++\|>")
+_THOUGHT = compile_regex(r"<(think|thinking|thought|reasoning|scratchpad)>")
+_ARRAY_START = compile_regex(r"\[\s*+(?:[\"'“{\[\]\d\-]|(?:true|false|null|True|False|None)\b)")
 ESCAPED_START = compile_regex(
     r"[{\[](?:[\s,]|\\++[nrt])*+"
     r"(?:\*{0,2}\\++(?:[\"']|u002[27])|\"[\w$.\- ]{1,64}\\++\"\s*+:|[A-Za-z_][\w\-]{0,64}+\s*+:\s*+\\++\")"
 )
-_ENTITIES = re.compile(r"[{\[]\s*+&(?:quot|apos|#0*3[49]|#x0*2[27]);")
+_ENTITIES = compile_regex(r"[{\[]\s*+&(?:quot|apos|#0*3[49]|#x0*2[27]);")
 """The beginning of an object whose first quote is an XML entity."""
 ESCAPED_LINES = compile_regex(r"[{\[]\s*+(?:\\++[nrt]\s*+)++\"")
-_MEMBER_END = re.compile(r"\A[^\"{\[]*+\"\s*+(?::.*)?[}\])]++\Z", re.DOTALL)
+_MEMBER_END = compile_regex(r"\A[^\"{\[]*+\"\s*+(?::.*)?[}\])]++\Z", re.DOTALL)
 """The end of a quoted key or value whose beginning is missing, up to the last closing bracket."""
-_FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
-_NAMED_OBJECT = re.compile(r"\"(\w{1,64}+)\"\s*+:\s*+(?=\{)")
-_ROUND_OBJECT = re.compile(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
+_FIRST_KEY = compile_regex(r"\"[^\"\\\n]{1,64}\"\s*+[:=]")
+_NAMED_OBJECT = compile_regex(r"\"(\w{1,64}+)\"\s*+:\s*+(?=\{)")
+_ROUND_OBJECT = compile_regex(r"\(\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>)")
 _QUOTES = "\"'`“"
-_LAST_QUOTES = re.compile(r"(?:\"{1,3}|'{1,3}|`)[\s);]*+\Z")
+_LAST_QUOTES = compile_regex(r"(?:\"{1,3}|'{1,3}|`)[\s);]*+\Z")
 """The last quotes of a string that contained the object, and the end of a function call around the string."""
 MAX_LAYERS = 10
 """The maximum number of layers of string encoding that are removed."""
@@ -446,8 +446,8 @@ def find_closing(text: str, start: ValueStart) -> int | None:
 
 # --- tokens for quotes ---------------------------------------------------------------------------------
 
-_TOKEN = re.compile(r"<\|[\"']\|>|<escape>")
-_STRING = re.compile(rf"\"?(?P<token>{_TOKEN.pattern})(?P<body>.*?)(?P=token)\"?", re.DOTALL)
+_TOKEN = compile_regex(r"<\|[\"']\|>|<escape>")
+_STRING = compile_regex(rf"\"?(?P<token>{_TOKEN.pattern})(?P<body>.*?)(?P=token)\"?", re.DOTALL)
 _LOOK = 100  # in characters
 _BEFORE, _AFTER = ("{", "[", "(", ",", ":", "="), ("}", "]", ")", ",", ":", "")
 

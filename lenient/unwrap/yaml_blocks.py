@@ -15,16 +15,16 @@ from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText, ValueSpan
 from lenient.scan.strings.escapes import decode_body
 
-KEY_LINE = re.compile(
+KEY_LINE = compile_regex(
     r"(?:\"([^\"\\]{1,64})\"|'([^'\\]{1,64})'|([A-Za-z_][\w.\-]*+))[ \t]*+:(?:[ \t]++(.*+))?"
 )
-_BLOCK_MARK = re.compile(r"([|>])([+\-]?)")
-_ITEM = re.compile(r"-(?:([ ]++)(.*+))?")
-_UNFIT_SCALAR = re.compile(r"[&*!|>%@`]|[{\[\"'].*+")
+_BLOCK_MARK = compile_regex(r"([|>])([+\-]?)")
+_ITEM = compile_regex(r"-(?:([ ]++)(.*+))?")
+_UNFIT_SCALAR = compile_regex(r"[&*!|>%@`]|[{\[\"'].*+")
 _FLOW_MENDS = frozenset({"unquoted_string", "unquoted_key", "single_quotes"})
 LITERALS = {"true": True, "false": False, "null": None}
-NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,300}+)(?:\.\d++)?(?:[eE][+-]?\d{1,3})?", re.ASCII)
-_COMMENT = re.compile(r"(?<=\S)\s+#(?=\s).*")
+NUMBER = compile_regex(r"-?(?:0|[1-9]\d{0,300}+)(?:\.\d++)?(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_COMMENT = compile_regex(r"(?<=\S)\s+#(?=\s).*")
 _SINGLE = compile_regex(r"'(?:[^']|'')*+'")
 _DOUBLE = compile_regex(r"\"(?:[^\"\\]|\\.)*+\"")
 

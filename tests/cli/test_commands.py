@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -9,14 +11,18 @@ import typer
 from typer.core import TyperGroup
 from typer.testing import CliRunner
 
-from callgauge.cli.main import app
-from callgauge.cli.render.command_groups import GROUPS, Command, describe
+from callgauge.cli.main import GROUPS, Command, app
 from callgauge.cli.render.exit_codes import DETAILS, MEANINGS, ExitCode
 from callgauge.nightly.nightly_run import NightExit
 from callgauge.stats.gate_syntax import EXIT_CODES
 from ingest.version import CALLGAUGE_VERSION
 
 CALLGAUGE = typer.main.get_group(app)
+# `callgauge --help` does not wait for the parser, the store or a command.
+NOT_FOR_HELP = {
+    "lenient", "ingest.pipeline", "ingest.store", "callgauge.memory", "callgauge.cli.ingest_command",
+    "asyncio", "duckdb", "numpy", "orjson", "pandas", "pyarrow", "rich", "streamlit",
+}  # fmt: skip
 
 
 def every_command(
@@ -26,6 +32,11 @@ def every_command(
     if isinstance(command, TyperGroup):
         for name, each in command.commands.items():
             yield from every_command(each, (*path, name))
+
+
+def describe(command: Command) -> str:
+    """Return the first sentence of a command's help."""
+    return str(command.get_short_help_str(limit=1_000))
 
 
 def run(*words: str) -> str:
@@ -59,6 +70,15 @@ def test_no_first_sentence_is_cut_off() -> None:
 @pytest.mark.parametrize("path", [path for path, _ in every_command()], ids=" ".join)
 def test_h_is_help_for_every_command(path: tuple[str, ...]) -> None:
     assert run(*path, "-h") == run(*path, "--help")
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["--version"], ["ingset"]], ids=" ".join)
+def test_without_a_command_no_parser_and_no_store_is_imported(words: list[str]) -> None:
+    program = "import sys\nfrom callgauge.cli.main import app\n"
+    program += f"try:\n    app({words!r}, prog_name='callgauge')\nexcept SystemExit:\n    pass\n"
+    program += "print(*sys.modules, sep='\\n', file=sys.stderr)"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not NOT_FOR_HELP & set(ended.stderr.splitlines())
 
 
 def test_version() -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ingest.load_report import Progress
 from ingest.pipeline.load import load
-from ingest.store import writer
+from ingest.store import generation_file, writer
+from ingest.store.connection import connect_for_building
 from ingest.store.generations import published_generation
 from tests.store.night import FACTS, ask, contents, count, rows_by_reference, session
 
@@ -177,6 +179,34 @@ def test_a_chain_of_loads_ends_where_one_load_does(logs: Path, store: Path) -> N
     assert rows_by_reference(store) == afresh(logs, store)
     rollups = ("daily_calls", "daily_turns", "daily_codes")
     assert contents(store, rollups) == contents(store.with_name("fresh"), rollups)
+
+
+def test_a_small_load_executes_few_statements(
+    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planning a statement takes 1 to 5 ms, which is most of the time of a small load."""
+    (logs / "old.jsonl").write_text(session("old"), "utf-8")
+    load([logs], store)
+    (logs / "new.jsonl").write_text(session("new"), "utf-8")
+    executed: list[object] = []
+
+    class CountingConnection:
+        def __init__(self, path: Path) -> None:
+            self._con = connect_for_building(path)
+            # an INSERT reads the caller's variable `incoming`
+            self._con.execute("SET python_scan_all_frames = true")
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._con, name)
+
+        def execute(self, *words: Any) -> Any:
+            executed.append(words)
+            return self._con.execute(*words)
+
+    monkeypatch.setattr(generation_file, "connect_for_building", CountingConnection)
+    load([logs], store)
+    assert ask(store, "SELECT DISTINCT session_id FROM sessions ORDER BY ALL") == [("new",), ("old",)]
+    assert 0 < len(executed) <= 140, f"{len(executed)} statements"
 
 
 @pytest.mark.thorough

@@ -13,6 +13,7 @@ import typer
 from callgauge.cli import render
 from callgauge.cli.options.store_option import STORE_METAVAR, find_store
 from callgauge.cli.render.exit_codes import ExitCode
+from callgauge.cli.render.parser import definition_finding_data
 from callgauge.cli.trials.plans import PlanFile, load_plan
 from lenient import definition_findings
 
@@ -64,7 +65,7 @@ def check(
                 "most_cost": estimate.most_cost,
             },
             "findings": {
-                name: [render.definition_finding_data(finding) for finding in definition_findings]
+                name: [definition_finding_data(finding) for finding in definition_findings]
                 for name, definition_findings in findings.items()
             },
             "notes": notes,

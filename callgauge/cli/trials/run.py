@@ -21,6 +21,7 @@ import typer
 from callgauge.cli import render
 from callgauge.cli.options.store_option import STORE_METAVAR, find_store
 from callgauge.cli.render.exit_codes import ExitCode
+from callgauge.cli.render.trials import show_run
 from callgauge.cli.trials.plans import PlanFile, load_plan
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ def _run_plan(
         with (
             ExitStack() as stack,
             render.catch_interrupts(_HEARD) as interrupts,
-            render.show_run() as tell,
+            show_run() as tell,
         ):
             if store is not None:
                 publisher = Publisher(folder, store, redacts=redacts)

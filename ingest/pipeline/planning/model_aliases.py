@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ingest.pipeline.planning.naming import AliasSettings
+from lenient.regex import compile_regex
 
 # Makers and hosts that routers, SDKs and model hubs put before a model name.
 _MAKERS = (
@@ -22,27 +23,27 @@ _MAKERS = (
     "publishers/anthropic/models", "publishers/google/models", "qwen", "together", "together_ai", "vertex_ai",
     "x-ai", "xai", "z-ai", "zai", "zai-org",
 )  # fmt: skip
-_HOST = re.compile(
+_HOST = compile_regex(
     rf"(?:projects/[^/]+/locations/[^/]+/)?(?:(?:{'|'.join(map(re.escape, _MAKERS))})/)+(?=.)", re.IGNORECASE
 )
 # Matches us.anthropic.claude-sonnet-4-20250514-v1:0, alone or at the end of an ARN.
-_BEDROCK = re.compile(
+_BEDROCK = compile_regex(
     r"(?:arn:aws[\w-]*:bedrock:.*/)?(?:[a-z]{2,6}(?:-[a-z]+)?\.)?"
     r"(?:ai21|amazon|anthropic|cohere|deepseek|google|meta|minimax|mistral|moonshot|nvidia|openai|qwen|zai)"
     r"\.(?P<model>.+?)(?:-v[0-9]+)?(?::[0-9]+)?(?::[0-9]+k)?"
 )
 # Suffixes for how a model is called: [1m] (Claude Code), :free (OpenRouter), @default (Vertex AI). An Ollama
 # tag such as :9b belongs to the model name, so it does not match.
-_VARIANT = re.compile(
+_VARIANT = compile_regex(
     r"(?<=.)(?:\[[\w.-]+\]|@(?:default|latest)|:(?:thinking|free|beta|extended|exacto|floor|latest|nitro|online))$",
     re.IGNORECASE,
 )
-_CLAUDE_DOT = re.compile(r"(?<=[0-9])\.(?=[0-9])")
-_DATED = re.compile(
+_CLAUDE_DOT = compile_regex(r"(?<=[0-9])\.(?=[0-9])")
+_DATED = compile_regex(
     r"(?P<model>.*[0-9].*)[-@]20[0-9]{2}(?P<dash>-?)(?:0[1-9]|1[0-2])(?P=dash)(?:0[1-9]|[12][0-9]|3[01])"
 )
 # Older models whose snapshots differ from each other. Newer models get a new number instead of a new date.
-_SEVERAL_SNAPSHOTS = re.compile(r"claude-3-5-sonnet|gpt-4o(?:-audio-preview|-realtime-preview)?")
+_SEVERAL_SNAPSHOTS = compile_regex(r"claude-3-5-sonnet|gpt-4o(?:-audio-preview|-realtime-preview)?")
 _LONGEST_CHAIN = 10  # largest number of aliases that are followed one after another
 
 

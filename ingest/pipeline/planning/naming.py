@@ -35,7 +35,6 @@ A label file gives prompts names that users chose, as JSON `{"<prompt id or hash
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -50,6 +49,7 @@ from ingest.record_mapping import BadMappingError, RecordMapping
 from ingest.safe_files import replace_text
 from ingest.sessions.path_facts import NO_FACTS, FactSource, PathFact, PathFacts
 from ingest.sessions.results.failure_envelopes import DEFAULT_RULES, FIELDS, FailureRules
+from lenient.regex import compile_regex
 
 FILE = "naming.toml"
 KEPT_ALIASES = "aliases.json"
@@ -69,7 +69,7 @@ class BadRuleError(Exception):
     """
 
 
-_TOKEN = re.compile(r"\{([a-z]*)\}|(\*\*/?)|(\*)|(\?)")
+_TOKEN = compile_regex(r"\{([a-z]*)\}|(\*\*/?)|(\*)|(\?)")
 # A date must have the form of a day, so that a pattern does not match by chance.
 _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}"
 _HOW = 'write one such as "result/{model}/{run}/*.json"; the names are {model}, {prompt}, {run} and {date}'
@@ -223,7 +223,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
         else:
             parts.append("[^/]*" if star else "[^/]")
     parts.append(re.escape(pattern[at:].removesuffix("/")))
-    return re.compile(f"(?:^|[/!]){''.join(parts).removeprefix('/')}(?=/|!|$)")
+    return compile_regex(f"(?:^|[/!]){''.join(parts).removeprefix('/')}(?=/|!|$)")
 
 
 def _clean(name: str, text: str) -> str:
@@ -251,7 +251,10 @@ def check_mapping(paths: Any) -> PathFacts:
 
 def _read_file(path: Path) -> tuple[list[PathRule], PathFacts, AliasSettings, FailureRules]:
     try:
-        tables = tomllib.loads(path.read_text("utf-8"))
+        text = path.read_text("utf-8")
+        import tomllib  # few stores have such a file
+
+        tables = tomllib.loads(text)
     except (FileNotFoundError, NotADirectoryError):
         return [], NO_FACTS, DEFAULT_ALIASES, DEFAULT_RULES
     except (OSError, ValueError) as problem:

@@ -11,8 +11,6 @@ from ingest.errors import OptionError
 from ingest.pipeline.reading.file_reader import ReadSettings
 from ingest.pipeline.workers.executor import InProcessExecutor, LogExecutor
 from ingest.pipeline.workers.process_executor import ProcessExecutor
-from ingest.pipeline.workers.ray_cluster import RayCluster
-from ingest.pipeline.workers.ray_executor import RayExecutor
 from ingest.store.generations import StoreFolder
 from ingest.store.writer import FactWriter
 
@@ -47,6 +45,9 @@ def make_executor(
 ) -> LogExecutor:
     """Return the executor of a load. Raises OptionError when rows cannot be written to `shared`."""
     if options.cluster is not None:
+        from ingest.pipeline.workers.ray_cluster import RayCluster
+        from ingest.pipeline.workers.ray_executor import RayExecutor
+
         connect = partial(RayCluster, options.cluster, options.workers or _count_cores())
         return RayExecutor(connect, options.shared, settings, writer, folder)
     size = min(_count_cores(), MOST) if options.workers is None else options.workers

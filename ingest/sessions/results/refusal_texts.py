@@ -16,11 +16,12 @@ import re
 from msgspec.structs import replace
 
 from ingest.events import FaultLayer, FlagSource, ResultSeen, ResultStatus
+from lenient.regex import compile_regex
 
 _ERROR = ResultStatus.ERROR  # looking up an Enum member is slow, so the member is looked up only once
 _LONGEST = 1_000  # number of characters that are searched; the known sentences come first in a message
 
-_PREFIX = re.compile(
+_PREFIX = compile_regex(
     r"(?:\s|<(?:tool_use_)?error>|Error(?: executing tool[^\n:]{0,200})?:|ERROR:|Tool execution failed:"
     r"|The tool execution failed with the following error:|\{\"error\": ?\")*"
 )
@@ -58,7 +59,7 @@ _THE_TOOL_REFUSED = (
     r"File content \([^)\n]{1,80}\) exceeds maximum",
 )
 _TEXTS = tuple(
-    (layer, re.compile("|".join(words), re.IGNORECASE))
+    (layer, compile_regex("|".join(words), re.IGNORECASE))
     for layer, words in (
         (FaultLayer.REFUSED, _A_USER_OR_POLICY_SAID_NO),
         (FaultLayer.TOOL_REJECTED, _THE_TOOL_REFUSED),

@@ -53,12 +53,15 @@ _WHOLE_DAYS = "CREATE OR REPLACE TEMP TABLE whole_days AS FROM touched_days"
 _CHANGED_DAYS = """
     CREATE OR REPLACE TEMP TABLE touched_days AS
     (SELECT day FROM counted_calls UNION SELECT day FROM counted_turns) EXCEPT FROM whole_days"""
-_IS_DAYLESS = "SELECT count(day) > 0, count(*) > count(day) FROM change"
+_ARE_DAYLESS = "SELECT DISTINCT day IS NULL AS dayless FROM touched_days ORDER BY dayless"
 _DAYS_BETWEEN = """
     CREATE TEMP TABLE touched_days AS
     SELECT day FROM (SELECT day FROM stored_tool_calls UNION SELECT day FROM stored_turns)
     WHERE ($first::DATE IS NULL OR day >= $first::DATE) AND ($last::DATE IS NULL OR day <= $last::DATE)"""
-_COLUMNS = "SELECT name FROM pragma_table_info(?)"
+_COLUMNS = " UNION ALL ".join(
+    f"SELECT '{table.name}', list(name ORDER BY cid) FROM pragma_table_info('{table.name}')"  # noqa: S608 - our own names
+    for table in DAILY_TABLES
+)
 _RESTORE_WHOLE_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS FROM whole_days"
 
 
@@ -194,12 +197,16 @@ def add_differences(con: Connection) -> None:
 def _merge_changes(con: Connection, *, has_before: bool, are_few: bool) -> None:
     touched = "SEMI JOIN touched_days t ON t.day IS NOT DISTINCT FROM d.day"
     is_summed = has_rows(con, *(f"{table} d {touched}" for table in ("daily_calls", "daily_turns")))
+    columns = dict(con.execute(_COLUMNS).fetchall()) if is_summed else {}
     lost: set[DailyTable] = set()
     for _ in _some_days(con):
         _view_days(con, are_read=are_few)
+        are_dayless = [dayless for (dayless,) in con.execute(_ARE_DAYLESS).fetchall()]
         for table in _find_tables(con) if are_few else DAILY_TABLES:
             if is_summed:
-                lost |= _merge_change(con, table, has_before=has_before)
+                lost |= _merge_change(
+                    con, table, columns[table.name], are_dayless=are_dayless, has_before=has_before
+                )
             else:
                 run_often(con, table.insert_days())
         _renew_trials(con, _REMOVE_TRIALS + _OF_CONCERNED)
@@ -220,16 +227,22 @@ def _find_tables(con: Connection) -> Sequence[DailyTable]:
     return [table for table in DAILY_TABLES if table not in empty]
 
 
-def _merge_change(con: Connection, table: DailyTable, *, has_before: bool) -> set[DailyTable]:
-    """Merge the changes into a table.
+def _merge_change(
+    con: Connection,
+    table: DailyTable,
+    columns: Sequence[str],
+    *,
+    are_dayless: Sequence[bool],
+    has_before: bool,
+) -> set[DailyTable]:
+    """Merge the changes into a table with these columns.
 
+    `are_dayless` tells whether `touched_days` has days (False) and the days of calls without a time (True).
     If smallest or largest values may be lost, return the table. The keys of these values are in `lost_…`.
     """
     run_often(con, table.note_change(has_before=has_before))
-    columns = [name for (name,) in con.execute(_COLUMNS, [table.name]).fetchall()]
-    for dayless, is_there in enumerate(con.execute(_IS_DAYLESS).fetchall()[0]):
-        if is_there:
-            run_often(con, table.merge_change(columns, has_before=has_before, dayless=bool(dayless)))
+    for dayless in are_dayless:
+        run_often(con, table.merge_change(columns, has_before=has_before, dayless=dayless))
     if not has_before or not table.extremes:
         return set()
     if con.execute(table.find_lost()).fetchall() == [(False,)]:

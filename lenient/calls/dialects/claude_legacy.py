@@ -5,7 +5,6 @@ The raw arguments are built as JSON.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from lenient.calls.reading.child_elements import ElementReader
@@ -18,7 +17,7 @@ _CALL = compile_regex(
     r"(?:(?P<begin><invoke>)\s*+)?+<tool_name>\s*+(?P<name>[\w.\-]{1,128}+)\s*+</tool_name>"
     r"(?(begin)|(?=\s*+<parameters>))"
 )
-_CALL_END = re.compile(r"</invoke>")
+_CALL_END = compile_regex(r"</invoke>")
 
 
 def anthropic_legacy(reply: ModelText) -> Iterator[FoundCall]:

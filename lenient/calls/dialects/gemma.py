@@ -25,16 +25,16 @@ _CALL = compile_regex(
     r"\s*+(?P<name>[\w.\-]{1,128}+(?::[\w.\-]{1,128}+){0,8}+)\s*+(?=[{(])",
     re.MULTILINE,
 )
-_CALL_END = re.compile(r"\s*+(?:<end_function_call>|<tool_call\|>|<\|tool_call\|>|</tool_call>)")
-_DELIMITER = re.compile(r"<escape>|<\|\"\|>")
+_CALL_END = compile_regex(r"\s*+(?:<end_function_call>|<tool_call\|>|<\|tool_call\|>|</tool_call>)")
+_DELIMITER = compile_regex(r"<escape>|<\|\"\|>")
 _TEXT = rf"(?P<delimiter>{_DELIMITER.pattern}).*?(?P=delimiter)"
-_MARKS = re.compile(
+_MARKS = compile_regex(
     rf"(?P<text>{_TEXT})|(?P<end>{_CALL_END.pattern})|{_CALL.pattern}", re.DOTALL | re.MULTILINE
 )
-_BETWEEN = re.compile(r"\s*+(?:[,}\])][^<>]*+)?")
+_BETWEEN = compile_regex(r"\s*+(?:[,}\])][^<>]*+)?")
 """Matches what stands between two strings: whitespace, or a comma or closing bracket with what follows it."""
 _QUOTE = r"(?<=[:=,\[({\s])(?P<quote>[\"'])"
-_QUOTE_ENDS = {quote: re.compile(rf"(?<!\\){quote}(?=\s*+(?:[,}}\])]|\Z))") for quote in "\"'"}
+_QUOTE_ENDS = {quote: compile_regex(rf"(?<!\\){quote}(?=\s*+(?:[,}}\])]|\Z))") for quote in "\"'"}
 """The quote that ends a string in plain quotes: a comma, closing bracket or the end of the reply follows."""
 _BRACKETS = compile_regex(rf"{_TEXT}|{_QUOTE}|(?P<opener>[{{\[(])|(?P<closer>[}}\])])", re.DOTALL)
 _WORD = r"[^\s\"'{}\[\]():=,<>]"
@@ -43,7 +43,7 @@ _PARTS = compile_regex(rf"{_QUOTE}|(?P<sign>[{{\[(,])(?:{_KEY})?|(?P<closer>[}}\
 """Matches quotes, brackets, and keys after a bracket or a comma."""
 
 
-_OBJECT_IN_BRACKETS = re.compile(r"\(\s*+\{")
+_OBJECT_IN_BRACKETS = compile_regex(r"\(\s*+\{")
 
 
 def gemma(reply: ModelText) -> Iterator[FoundCall]:

@@ -15,15 +15,16 @@ from lenient.calls.reading.extracted_call import FoundCall, missing_opening
 from lenient.calls.reading.json_in_text import pass_blanks
 from lenient.calls.reading.model_text import ModelText
 from lenient.calls.reading.token_blocks import choose_end, find_outside_strings
+from lenient.regex import compile_regex
 
-_HEADER = re.compile(
+_HEADER = compile_regex(
     r"(?:<\|start\|>\s*+(?:assistant)?(?P<role>[^<>]{0,200}+))?"
     r"<\|channel\|>\s*+(?P<channel>analysis|commentary|final)(?P<header>[^<>]{0,200}+)"
     r"(?:<\|constrain\|>[^<>]{0,40}+)?<\|message\|>"
 )
-_RECIPIENT = re.compile(r"\bto=(?:functions\.)?(?P<name>[\w.\-]{1,128}+)")
-_END = re.compile(r"<\|(?:call|end|start|return|channel)\|>")
-_STRIPPED = re.compile(
+_RECIPIENT = compile_regex(r"\bto=(?:functions\.)?(?P<name>[\w.\-]{1,128}+)")
+_END = compile_regex(r"<\|(?:call|end|start|return|channel)\|>")
+_STRIPPED = compile_regex(
     r"(?:(?:commentary|analysis)\s*+to=functions\.(?P<name>[\w.\-]{1,128}?)"
     r"|to=functions\.(?P<name_before>[\w.\-]{1,128}?)(?:<\|channel\|>)?\s*+(?:commentary|analysis))"
     r"\s*+(?:<\|constrain\|>)?\s*+(?:json|code)?\s*+(?:<\|message\|>)?\s*+(?=\{)"
@@ -41,7 +42,7 @@ def harmony(reply: ModelText) -> Iterator[FoundCall]:
     for header in sorted((*reply.find_tokens(_HEADER), *reply.find_tokens(_STRIPPED)), key=re.Match.start):
         if header.start() < done:
             continue
-        if header.re is _STRIPPED:
+        if "name_before" in header.groupdict():  # a header without the special tokens
             call = _read_message(reply, header["name"] or header["name_before"], header)
             call = replace(call, around=(missing_opening(call.start),))
         else:

@@ -20,9 +20,9 @@ from lenient.scan.source_text import SourceText
 from lenient.scan.strings.string_end import Lookahead
 
 _LEAD = compile_regex(r"(?:\s++|`{3,}\w*+|;|,(?=\s*+\{))*+")
-_NAME = re.compile(r"[\"'](?:name|tool_name|tool|function)[\"']\s*+:\s*+[\"']([^\"'\n]{1,128})[\"']")
-_FIRST_KEY = re.compile(r"\"[^\"\\\n]{1,64}\"\s*+:")
-_VALUE = re.compile(r"[{\[\"｛]")
+_NAME = compile_regex(r"[\"'](?:name|tool_name|tool|function)[\"']\s*+:\s*+[\"']([^\"'\n]{1,128})[\"']")
+_FIRST_KEY = compile_regex(r"\"[^\"\\\n]{1,64}\"\s*+:")
+_VALUE = compile_regex(r"[{\[\"｛]")
 
 
 def read_json_blocks(
@@ -96,8 +96,8 @@ def hermes(reply: ModelText) -> Iterator[FoundCall]:
     yield from read_json_blocks(reply, _HERMES, _HERMES_END)
 
 
-_HERMES = re.compile(r"<tool_call>(?=\s*+(?:`{3}\w*+\s*+)?[{\[\"｛])")
-_HERMES_END = re.compile(r"</tool_call>|<\|im_end\|>")
+_HERMES = compile_regex(r"<tool_call>(?=\s*+(?:`{3}\w*+\s*+)?[{\[\"｛])")
+_HERMES_END = compile_regex(r"</tool_call>|<\|im_end\|>")
 
 
 def granite(reply: ModelText) -> Iterator[FoundCall]:
@@ -109,8 +109,8 @@ def granite(reply: ModelText) -> Iterator[FoundCall]:
     yield from read_json_blocks(reply, _GRANITE, _GRANITE_END)
 
 
-_GRANITE = re.compile(r"<\|tool_call\|>|<function_call>(?=\s*+[\[{])")
-_GRANITE_END = re.compile(r"<\|/tool_call\|>|</function_call>|<\|end_of_text\|>|<\|end\|>")
+_GRANITE = compile_regex(r"<\|tool_call\|>|<function_call>(?=\s*+[\[{])")
+_GRANITE_END = compile_regex(r"<\|/tool_call\|>|</function_call>|<\|end_of_text\|>|<\|end\|>")
 
 
 def tool_calls_tag(reply: ModelText) -> Iterator[FoundCall]:
@@ -122,8 +122,8 @@ def tool_calls_tag(reply: ModelText) -> Iterator[FoundCall]:
     yield from read_json_blocks(reply, _TOOL_CALLS, _TOOL_CALLS_END)
 
 
-_TOOL_CALLS = re.compile(r"<tool_calls>(?=\s*+(?:`{3}\w*+\s*+)?[{\[])")
-_TOOL_CALLS_END = re.compile(r"</tool_calls>")
+_TOOL_CALLS = compile_regex(r"<tool_calls>(?=\s*+(?:`{3}\w*+\s*+)?[{\[])")
+_TOOL_CALLS_END = compile_regex(r"</tool_calls>")
 
 
 def nemotron(reply: ModelText) -> Iterator[FoundCall]:
@@ -134,8 +134,8 @@ def nemotron(reply: ModelText) -> Iterator[FoundCall]:
     yield from read_json_blocks(reply, _NEMOTRON, _NEMOTRON_END)
 
 
-_NEMOTRON = re.compile(r"<TOOLCALL>")
-_NEMOTRON_END = re.compile(r"</TOOLCALL>")
+_NEMOTRON = compile_regex(r"<TOOLCALL>")
+_NEMOTRON_END = compile_regex(r"</TOOLCALL>")
 
 
 def command(reply: ModelText) -> Iterator[FoundCall]:
@@ -147,8 +147,8 @@ def command(reply: ModelText) -> Iterator[FoundCall]:
     yield from read_json_blocks(reply, _COMMAND, _COMMAND_END)
 
 
-_COMMAND = re.compile(r"<\|START_ACTION\|>")
-_COMMAND_END = re.compile(r"<\|END_ACTION\|>")
+_COMMAND = compile_regex(r"<\|START_ACTION\|>")
+_COMMAND_END = compile_regex(r"<\|END_ACTION\|>")
 
 
 def internlm(reply: ModelText) -> Iterator[FoundCall]:
@@ -160,8 +160,8 @@ def internlm(reply: ModelText) -> Iterator[FoundCall]:
     yield from read_json_blocks(reply, _INTERNLM, _INTERNLM_END)
 
 
-_INTERNLM = re.compile(r"<\|action_start\|>\s*+<\|plugin\|>")
-_INTERNLM_END = re.compile(r"<\|action_end\|>")
+_INTERNLM = compile_regex(r"<\|action_start\|>\s*+<\|plugin\|>")
+_INTERNLM_END = compile_regex(r"<\|action_end\|>")
 
 
 def phi4_mini(reply: ModelText) -> Iterator[FoundCall]:
@@ -172,8 +172,8 @@ def phi4_mini(reply: ModelText) -> Iterator[FoundCall]:
     yield from read_json_blocks(reply, _FUNCTOOLS, _FUNCTOOLS_END)
 
 
-_FUNCTOOLS = re.compile(r"(?<![\w.])functools(?=\[\s*+\{)")
-_FUNCTOOLS_END = re.compile(r"<\|(?:end|im_end)\|>")
+_FUNCTOOLS = compile_regex(r"(?<![\w.])functools(?=\[\s*+\{)")
+_FUNCTOOLS_END = compile_regex(r"<\|(?:end|im_end)\|>")
 
 
 def apertus(reply: ModelText) -> Iterator[FoundCall]:
@@ -194,8 +194,8 @@ def apertus(reply: ModelText) -> Iterator[FoundCall]:
                 yield FoundCall(name, raw, start, end, read.complete, read.base + inner.start)
 
 
-_APERTUS = re.compile(r"<\|tools_prefix\|>")
-_APERTUS_END = re.compile(r"<\|tools_suffix\|>")
+_APERTUS = compile_regex(r"<\|tools_prefix\|>")
+_APERTUS_END = compile_regex(r"<\|tools_suffix\|>")
 
 
 def longcat(reply: ModelText) -> Iterator[FoundCall]:
@@ -207,8 +207,8 @@ def longcat(reply: ModelText) -> Iterator[FoundCall]:
     yield from read_json_blocks(reply, _LONGCAT, _LONGCAT_END)
 
 
-_LONGCAT = re.compile(r"<longcat_tool_call>(?=\s*+[{\[])")
-_LONGCAT_END = re.compile(r"</longcat_tool_call>")
+_LONGCAT = compile_regex(r"<longcat_tool_call>(?=\s*+[{\[])")
+_LONGCAT_END = compile_regex(r"</longcat_tool_call>")
 
 
 def gigachat(reply: ModelText) -> Iterator[FoundCall]:
@@ -219,8 +219,8 @@ def gigachat(reply: ModelText) -> Iterator[FoundCall]:
     yield from read_json_blocks(reply, _GIGACHAT, _GIGACHAT_END)
 
 
-_GIGACHAT = re.compile(r"(?:<\|message_sep\|>\s*+)?function call(?:<\|role_sep\|>)?\s*+(?=\{\s*+\"name\")")
-_GIGACHAT_END = re.compile(r"<\|message_sep\|>|</s>")
+_GIGACHAT = compile_regex(r"(?:<\|message_sep\|>\s*+)?function call(?:<\|role_sep\|>)?\s*+(?=\{\s*+\"name\")")
+_GIGACHAT_END = compile_regex(r"<\|message_sep\|>|</s>")
 
 
 def llama3_json(reply: ModelText) -> Iterator[FoundCall]:
@@ -232,5 +232,5 @@ def llama3_json(reply: ModelText) -> Iterator[FoundCall]:
     yield from read_json_blocks(reply, _PYTHON_TAG, _PYTHON_TAG_END)
 
 
-_PYTHON_TAG = re.compile(r"<\|python_tag\|>(?=\s*+[{\[])")
-_PYTHON_TAG_END = re.compile(r"<\|(?:eom_id|eot_id|python_end)\|>")
+_PYTHON_TAG = compile_regex(r"<\|python_tag\|>(?=\s*+[{\[])")
+_PYTHON_TAG_END = compile_regex(r"<\|(?:eom_id|eot_id|python_end)\|>")

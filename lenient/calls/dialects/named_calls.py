@@ -16,8 +16,8 @@ from lenient.calls.reading.model_text import ModelText
 from lenient.calls.reading.token_blocks import TokenBlock, choose_end, find_blocks
 from lenient.regex import compile_regex
 
-_FENCE_OPEN = re.compile(r"\s*+`{3,}[ \t]*+\w*+[ \t]*+\n?")
-_FENCE_CLOSE = re.compile(r"\s*+`{3,}")
+_FENCE_OPEN = compile_regex(r"\s*+`{3,}[ \t]*+\w*+[ \t]*+\n?")
+_FENCE_CLOSE = compile_regex(r"\s*+`{3,}")
 
 
 def read_named_json(reply: ModelText, head: re.Pattern[str], closing: re.Pattern[str]) -> Iterator[FoundCall]:
@@ -74,12 +74,12 @@ def mistral(reply: ModelText) -> Iterator[FoundCall]:
     yield from read_json_blocks(reply, _MISTRAL_LIST, _MISTRAL_END)
 
 
-_MISTRAL = re.compile(
+_MISTRAL = compile_regex(
     r"\[TOOL_CALLS\]\s*+(?P<name>[\w.:/\-]{1,128}+)\s*+(?:\[CALL_ID\]\s*+(?P<id>[\w\-]{1,64}+)\s*+)?"
     r"(?:\[ARGS\]|(?=\s*+\{))"
 )
-_MISTRAL_LIST = re.compile(r"\[TOOL_CALLS\](?=\s*+[{\[](?!TOOL_CALLS|ARGS))")
-_MISTRAL_END = re.compile(r"</s>|\[/TOOL_CALLS\]")
+_MISTRAL_LIST = compile_regex(r"\[TOOL_CALLS\](?=\s*+[{\[](?!TOOL_CALLS|ARGS))")
+_MISTRAL_END = compile_regex(r"</s>|\[/TOOL_CALLS\]")
 
 
 def deepseek_v3(reply: ModelText) -> Iterator[FoundCall]:
@@ -104,12 +104,12 @@ _BEGIN, _SEP = r"<[｜|]tool[▁_]call[▁_]begin[｜|]>", r"<[｜|]tool[▁_]se
 _DEEPSEEK_V3 = compile_regex(
     rf"(?P<begin>{_BEGIN}\s*+)?+function\s*+{_SEP}\s*+(?P<name>[^\s`{{}}<｜|]{{1,128}}+)(?=\s*+(?:`{{3}}|\{{|<｜)|\s++\Z)"
 )
-_DEEPSEEK_V31 = re.compile(
+_DEEPSEEK_V31 = compile_regex(
     rf"(?:(?P<begin>{_BEGIN}\s*+)|^|(?<=[｜|]>))(?!function\s*+{_SEP}\s*+[^\s{{`<])"
     rf"(?P<name>[^\s`{{}}<｜|]{{1,128}}+)\s*+{_SEP}(?!\s*+<)",
     re.MULTILINE,
 )
-_DEEPSEEK_END = re.compile(r"<[｜|]tool[▁_]calls?[▁_]end[｜|]>|<[｜|]end[▁_]of[▁_]sentence[｜|]>")
+_DEEPSEEK_END = compile_regex(r"<[｜|]tool[▁_]calls?[▁_]end[｜|]>|<[｜|]end[▁_]of[▁_]sentence[｜|]>")
 
 
 def kimi_k2(reply: ModelText) -> Iterator[FoundCall]:
@@ -125,7 +125,7 @@ _KIMI = compile_regex(
     r"(?:(?P<begin><\|tool_call_begin\|>\s*+)|(?<![^\s>]))"
     r"(?P<id>(?:functions\.)?(?P<name>[^\s:<>{]{1,128}+)(?::\d++)?+)\s*+<\|tool_call_argument_begin\|>"
 )
-_KIMI_END = re.compile(r"<\|tool_calls?(?:_section)?_end\|>|<\|im_end\|>")
+_KIMI_END = compile_regex(r"<\|tool_calls?(?:_section)?_end\|>|<\|im_end\|>")
 
 
 def tool_call_name(reply: ModelText) -> Iterator[FoundCall]:
@@ -141,9 +141,9 @@ def tool_call_name(reply: ModelText) -> Iterator[FoundCall]:
                 yield call
 
 
-_TOOL_CALL_NAME = re.compile(r"<tool_call>\s*+(?!call:)(?P<name>[\w.:/\-]{1,128}+)\s*+(?=\{)")
-_NAME_ALONE = re.compile(r"^(?P<begin><tool_call>)?(?P<name>[\w.:/\-]{1,128}+)\s*+(?=\{)", re.MULTILINE)
-_TOOL_CALL_END = re.compile(r"</tool_call>|<\|im_end\|>")
+_TOOL_CALL_NAME = compile_regex(r"<tool_call>\s*+(?!call:)(?P<name>[\w.:/\-]{1,128}+)\s*+(?=\{)")
+_NAME_ALONE = compile_regex(r"^(?P<begin><tool_call>)?(?P<name>[\w.:/\-]{1,128}+)\s*+(?=\{)", re.MULTILINE)
+_TOOL_CALL_END = compile_regex(r"</tool_call>|<\|im_end\|>")
 
 
 def functionary(reply: ModelText) -> Iterator[FoundCall]:
@@ -155,5 +155,5 @@ def functionary(reply: ModelText) -> Iterator[FoundCall]:
     return (call for call in read_named_json(reply, _FUNCTIONARY, _FUNCTIONARY_END) if call.name != "all")
 
 
-_FUNCTIONARY = re.compile(r"(?:^|(?<=\}))>>>(?P<name>[\w.\-]{1,128}+)[ \t]*+\n(?=\s*+\{)", re.MULTILINE)
-_FUNCTIONARY_END = re.compile(r"<\|eot_id\|>|^>>>all$", re.MULTILINE)
+_FUNCTIONARY = compile_regex(r"(?:^|(?<=\}))>>>(?P<name>[\w.\-]{1,128}+)[ \t]*+\n(?=\s*+\{)", re.MULTILINE)
+_FUNCTIONARY_END = compile_regex(r"<\|eot_id\|>|^>>>all$", re.MULTILINE)

@@ -16,6 +16,7 @@ from lenient.calls.reading.json_in_text import JsonInText, find_json_end, read_j
 from lenient.calls.reading.model_text import FencedBlock, ModelText
 from lenient.calls.reading.token_blocks import find_outside_strings
 from lenient.diagnostics import UnreadableError
+from lenient.regex import compile_regex
 from lenient.scan.source_text import SourceText
 from lenient.scan.strings.string_end import Lookahead
 from lenient.unwrap.surrounding_text import OBJECT_START
@@ -24,9 +25,9 @@ _LANGUAGES = frozenset(
     {"", "json", "json5", "jsonc", "jsonl", "tool_call", "tool_calls", "tool", "tool_use", "tool_code",
      "call", "function_call", "function", "action", "text", "txt", "plaintext", "xml", "javascript", "js"}
 )  # fmt: skip
-_START = re.compile(rf"\[(?=\s*+\{{\s*+\")|{OBJECT_START.pattern}")
-_FENCE = re.compile(r"^[ \t]*+(?:`{3}|~{3})", re.MULTILINE)
-_NAME = re.compile(
+_START = compile_regex(rf"\[(?=\s*+\{{\s*+\")|{OBJECT_START.pattern}")
+_FENCE = compile_regex(r"^[ \t]*+(?:`{3}|~{3})", re.MULTILINE)
+_NAME = compile_regex(
     r"[\"'“]?(?:name|tool|tool_name|tool_call|function|action)[\"'”]?\s*+[:：]\s*+[\"'“]([^\"'“”\n]{1,128})[\"'”]"
 )
 

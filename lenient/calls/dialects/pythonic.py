@@ -20,9 +20,9 @@ from lenient.scan.source_text import SourceText
 from lenient.scan.strings.string_end import Lookahead
 
 _NAME = r"[A-Za-z_][\w.\-]{0,127}+"
-_LIST = re.compile(rf"\[(?=\s*+{_NAME}\s*+\()")
-_LINE_CALL = re.compile(rf"^[ \t]*+(?:print\(\s*+)?(?P<name>{_NAME})\(", re.MULTILINE)
-_CUT_OFF = re.compile(r"[\w.\-]*+\s*+\Z")
+_LIST = compile_regex(rf"\[(?=\s*+{_NAME}\s*+\()")
+_LINE_CALL = compile_regex(rf"^[ \t]*+(?:print\(\s*+)?(?P<name>{_NAME})\(", re.MULTILINE)
+_CUT_OFF = compile_regex(r"[\w.\-]*+\s*+\Z")
 _KEYWORDS = frozenset(
     {"if", "for", "while", "print", "return", "def", "class", "with", "len", "range", "import"}
 )
@@ -46,7 +46,7 @@ def pythonic(reply: ModelText) -> Iterator[FoundCall]:
     yield from listed or _read_lines(reply)
 
 
-_TOKENS = re.compile(
+_TOKENS = compile_regex(
     r"<\|(?:python_start|python_tag|tool_call_start)\|>\s*+\[?(?=\s*+[A-Za-z_][\w.\-]*+\s*+\()"
 )
 
@@ -69,7 +69,7 @@ def olmo3(reply: ModelText) -> Iterator[FoundCall]:
     yield from _read_after_tokens(reply, _OLMO)
 
 
-_OLMO = re.compile(
+_OLMO = compile_regex(
     r"<function_calls>(?=\s*+[A-Za-z_][\w.\-]*+\s*+\()|<tool_call>(?=\s*+\[?\s*+[A-Za-z_][\w.\-]*+\s*+\()"
 )
 
@@ -187,19 +187,19 @@ def gemma_tool_code(reply: ModelText) -> Iterator[FoundCall]:
 
 # --- one call ------------------------------------------------------------------------------------------
 
-_CALL = re.compile(rf"\s*+(?:print\(\s*+)?(?:await\s++)?(?P<name>{_NAME})\s*+\(")
-_KEYWORD = re.compile(r"\s*+([A-Za-z_]\w{0,127}+)\s*+=(?!=)\s*+")
-_STEP = re.compile(r"[\"'()\[\]{},]")
-_STRING_END = re.compile(
+_CALL = compile_regex(rf"\s*+(?:print\(\s*+)?(?:await\s++)?(?P<name>{_NAME})\s*+\(")
+_KEYWORD = compile_regex(r"\s*+([A-Za-z_]\w{0,127}+)\s*+=(?!=)\s*+")
+_STEP = compile_regex(r"[\"'()\[\]{},]")
+_STRING_END = compile_regex(
     r"\s*+(?:,\s*+(?:[A-Za-z_]\w*+\s*+=|\*\*|[\"'\[{(\d\-]|[TFN]\w++\s*+[,)\]}]|[)\]}])|[)\]}:]|\Z)"
 )
-_KEYWORD_STRING_END = re.compile(
+_KEYWORD_STRING_END = compile_regex(
     r"\s*+(?:,\s*+(?:[A-Za-z_]\w*+\s*+=(?!=)|\*\*|\))|\)(?:[^\S\n]*+\n|\s*+(?:[,\])\n;`<]|\Z)))"
 )
 _PLAIN = compile_regex(r"(?:[^\\]|\\(?:[\\\"'/bfnrt]|u[0-9a-fA-F]{4}))*+")
 """A string in which all escapes have the same meaning in Python and in JSON, or are escaped quotes."""
-_HEX = re.compile(r"\\(?:x([0-9a-fA-F]{2})|.)", re.DOTALL)
-_RAW = re.compile(r"\b[rR][bB]?[\"']")
+_HEX = compile_regex(r"\\(?:x([0-9a-fA-F]{2})|.)", re.DOTALL)
+_RAW = compile_regex(r"\b[rR][bB]?[\"']")
 _NATIVE = frozenset(
     {
         "single_quotes", "triple_quotes", "string_prefix", "nonstandard_literal", "nonstandard_number",

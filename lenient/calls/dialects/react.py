@@ -14,25 +14,26 @@ from lenient.calls.reading.extracted_call import FoundCall
 from lenient.calls.reading.json_in_text import is_json, pass_blanks
 from lenient.calls.reading.model_text import ModelText
 from lenient.definitions.json_schema.json_values import to_json_text
+from lenient.regex import compile_regex
 
 _BOLD = r"(?:\*\*|__)?"
-_ACTION = re.compile(
+_ACTION = compile_regex(
     rf"^[ \t>\-]*+{_BOLD}(?:Action|Tool)(?:[ \t]*+\d++)?{_BOLD}:{_BOLD}[ \t]*+(?:[`\[\"'*]*+)"
     rf"(?P<name>[\w.:/\-]{{1,128}}+)(?P<after>[`\]\"'*]*+|[\[(][^\n]*+)[ \t]*+$",
     re.MULTILINE,
 )
-_INPUT = re.compile(
+_INPUT = compile_regex(
     rf"^[ \t>\-]*+{_BOLD}(?:Action[ _]?|Tool[ _]?)Input(?:[ \t]*+\d++)?{_BOLD}:{_BOLD}[ \t]*+",
     re.MULTILINE | re.IGNORECASE,
 )
-_STOP = re.compile(
+_STOP = compile_regex(
     rf"^[ \t>\-]*+{_BOLD}(?:Observation|Thought|Action|Tool|Final[ ]Answer|Question|Result)"
     rf"(?:[ \t]*+\d++)?{_BOLD}:",
     re.MULTILINE,
 )
-_OBSERVATION = re.compile(rf"^[ \t>\-]*+{_BOLD}Observation(?:[ \t]*+\d++)?{_BOLD}:", re.MULTILINE)
-_FENCED = re.compile(r"`{3,}[ \t]*+\w*+[ \t]*+\n?")
-_KEYWORD = re.compile(r"([A-Za-z_]\w*+)\s*+[=:]")
+_OBSERVATION = compile_regex(rf"^[ \t>\-]*+{_BOLD}Observation(?:[ \t]*+\d++)?{_BOLD}:", re.MULTILINE)
+_FENCED = compile_regex(r"`{3,}[ \t]*+\w*+[ \t]*+\n?")
+_KEYWORD = compile_regex(r"([A-Za-z_]\w*+)\s*+[=:]")
 _NO_TOOL = frozenset({"none", "finish", "final", "n/a", "na", "no", "answer", "respond"})
 
 

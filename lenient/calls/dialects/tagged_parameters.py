@@ -20,6 +20,7 @@ from lenient.calls.reading.model_text import MAX_TOKENS, ModelText
 from lenient.calls.reading.written_parameters import UndeclaredType, WrittenParameter, build_arguments
 from lenient.definitions.json_schema.nodes import Node
 from lenient.diagnostics import Diagnostic, shorten
+from lenient.regex import compile_regex
 
 
 class _ValueLayout(Enum):
@@ -216,7 +217,7 @@ def anthropic_invoke(reply: ModelText) -> Iterator[FoundCall]:
 _PREFIX = r"(?:[A-Za-z_]{1,20}:)?"
 _TOKEN = rf"(?:{TAG_TOKEN})?"
 _INVOKE = DialectTags(
-    re.compile(
+    compile_regex(
         rf"(?P<call>{_TOKEN}<{_PREFIX}invoke\s++name\s*+=\s*+[\"']?(?P<name>[^\"'<>]{{1,200}}+)[\"']?\s*+>)"
         rf"|(?P<parameter>{_TOKEN}<{_PREFIX}parameter\s++name\s*+=\s*+[\"']?(?P<key>[^\"'<>]{{1,200}}?)[\"']?"
         rf"(?:\s++string\s*+=\s*+[\"'](?P<text>true|false)[\"'])?\s*+>)"
@@ -238,7 +239,7 @@ def deepseek_v32(reply: ModelText) -> Iterator[FoundCall]:
 
 
 _DSML = DialectTags(
-    re.compile(
+    compile_regex(
         r"(?P<call><｜DSML｜invoke\s++name\s*+=\s*+\"(?P<name>[^\"<>]{1,200}+)\"\s*+>)"
         r"|(?P<parameter><｜DSML｜parameter\s++name\s*+=\s*+\"(?P<key>[^\"<>]{1,200}+)\""
         r"(?:\s++string\s*+=\s*+\"(?P<text>true|false)\")?\s*+>)"
@@ -265,11 +266,11 @@ def qwen3_coder(reply: ModelText) -> Iterator[FoundCall]:
             yield call
 
 
-_NAMED_FUNCTION = re.compile(r"<function\s++name")
+_NAMED_FUNCTION = compile_regex(r"<function\s++name")
 
 
 _QWEN = DialectTags(
-    re.compile(
+    compile_regex(
         r"(?P<call><function(?:\s++name)?\s*+=\s*+[\"']?(?P<name>[^\s\"'<>{}]{1,200}+)[\"']?\s*+>)"
         r"|(?P<parameter><parameter(?:\s++name)?\s*+=\s*+[\"']?(?P<key>[^\"'<>\n]{1,200}+)[\"']?\s*+>)"
         r"|(?P<value_end></parameter>)|(?P<call_end></function>)"
@@ -291,7 +292,7 @@ def glm(reply: ModelText) -> Iterator[FoundCall]:
 
 _LONGCAT = r"(?:longcat_)?"
 _GLM = DialectTags(
-    re.compile(
+    compile_regex(
         rf"(?P<call>(?:(?P<begin><{_LONGCAT}tool_call>\s*+)|^(?=[\w.:/\-]{{1,200}}+\s*+<{_LONGCAT}arg_key>))"
         rf"(?P<name>[\w.:/\-]{{1,200}}+)"
         rf"(?=\s*+(?:<{_LONGCAT}arg_key>|</{_LONGCAT}tool_call>|\n++\Z)))"
@@ -317,7 +318,7 @@ def kimi_k3(reply: ModelText) -> Iterator[FoundCall]:
 
 _ATTRIBUTES = r"[^<>]{0,60}+<\|sep\|>"
 _KIMI_K3 = DialectTags(
-    re.compile(
+    compile_regex(
         rf"(?P<call>(?P<begin><\|open\|>)?call tool=\"(?P<name>[^\"<>]{{1,200}}+)\"{_ATTRIBUTES}"
         rf"(?:<\|open\|>json{_ATTRIBUTES})?)"
         rf"|(?P<parameter><\|open\|>argument key=\"(?P<key>[^\"<>]{{1,200}}+)\""
@@ -330,12 +331,12 @@ _KIMI_K3 = DialectTags(
 )
 
 
-_LAST_TAG = re.compile(rf"{_TOKEN}<[^<>]*+>\s*+\Z")
+_LAST_TAG = compile_regex(rf"{_TOKEN}<[^<>]*+>\s*+\Z")
 
 
 # --- where a value ends --------------------------------------------------------------------------------
 
-_REST = re.compile(
+_REST = compile_regex(
     rf"\s*+(?:{TAG_TOKEN})?(?:</?(?:\w{{1,40}}+:)?(?:tool_calls?|function_calls)>|</?｜DSML｜|<｜tool|<\||<invoke|\Z)"
 )
 """What may follow the last tag of a tool call: the wrapper tags of all dialects, or nothing."""

@@ -23,16 +23,17 @@ from lenient.calls.reading.written_parameters import (
 from lenient.definitions.json_schema.json_values import to_json_text
 from lenient.definitions.json_schema.nodes import Node
 from lenient.definitions.json_schema.value_kinds import ValueKind
+from lenient.regex import compile_regex
 
 TAG_TOKEN = r"\]<\]minimax\[>\["  # noqa: S105  a token of a notation, not a password
 """The token that MiniMax M3 writes before each tag."""
-_TOKEN = re.compile(TAG_TOKEN)
-_OPENING = re.compile(rf"\s*+(?P<token>{TAG_TOKEN})?<(?P<name>[^\s<>/\"'=!?\]]{{1,64}})>")
-_CALL_END = re.compile(rf"(?:{TAG_TOKEN})?</(?:[A-Za-z_]{{1,20}}:|｜DSML｜)?(?:invoke|function)\s*+>")
-_BEFORE_TAG = re.compile(rf"\s*+(?:{TAG_TOKEN}|<|\Z)")
+_TOKEN = compile_regex(TAG_TOKEN)
+_OPENING = compile_regex(rf"\s*+(?P<token>{TAG_TOKEN})?<(?P<name>[^\s<>/\"'=!?\]]{{1,64}})>")
+_CALL_END = compile_regex(rf"(?:{TAG_TOKEN})?</(?:[A-Za-z_]{{1,20}}:|｜DSML｜)?(?:invoke|function)\s*+>")
+_BEFORE_TAG = compile_regex(rf"\s*+(?:{TAG_TOKEN}|<|\Z)")
 _WRAPPERS = frozenset({"tool_call", "tool_calls", "function_call", "function_calls", "invoke", "function"})
-_LINE_TAG = re.compile(r"\n[ \t]*+<(?P<name>[^\s<>/]{1,64})>")
-_CLOSING = re.compile(rf"\s*+(?:{TAG_TOKEN})?</(?P<name>parameters|params|arguments|args|input)>")
+_LINE_TAG = compile_regex(r"\n[ \t]*+<(?P<name>[^\s<>/]{1,64})>")
+_CLOSING = compile_regex(rf"\s*+(?:{TAG_TOKEN})?</(?P<name>parameters|params|arguments|args|input)>")
 _HOLDERS = frozenset({"parameters", "params", "arguments", "args", "input"})
 _MAX_DEPTH = 32
 _Written = tuple[str, list[str]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +10,13 @@ import orjson
 
 from lenient.definitions.json_schema.nodes import Node
 from lenient.diagnostics import Diagnostic, Findings, TooManyFindingsError, UnreadableError
+from lenient.regex import compile_regex
 from lenient.scan.scanner import scan_value
 from lenient.scan.source_text import SourceText, ValueSpan
 from lenient.scan.strings.string_end import Lookahead
 from lenient.scan.valid_json import find_valid_end
 
-_BLANK = re.compile(r"\s*+")
+_BLANK = compile_regex(r"\s*+")
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 _WINDOW = 400
 _AFTER = 150

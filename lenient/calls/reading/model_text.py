@@ -18,35 +18,35 @@ from lenient.definitions.json_schema.nodes import Node, normalise_name
 from lenient.definitions.tools import ToolCatalog, ToolDefinition
 from lenient.regex import compile_regex
 
-_THOUGHT = re.compile(
+_THOUGHT = compile_regex(
     r"<(think|thinking|thought|thoughts|reasoning|scratchpad|seed:think|mm:think)>|\[(THINK)\]|◁(think)▷"
     r"|<\|channel\|>\s*+(analysis)\s*+<\|message\|>|<\|START_(THINKING)\|>"
 )
-_THOUGHT_END = re.compile(
+_THOUGHT_END = compile_regex(
     r"</(?:(?:mm:)?think|thinking|thought|reasoning)>(?=\s*+(?:\n|\Z|[<\[{]))|\[/THINK\]|◁/think▷"
 )
 _CLOSERS = {"THINK": "[/THINK]", "analysis": "<|end|>", "THINKING": "<|END_THINKING|>"}
-_FENCE = re.compile(r"^[ \t]*+(`{3,}|~{3,})[ \t]*+([\w+.\-]*+)[^\n`]*+(?:\n|\Z)", re.MULTILINE)
+_FENCE = compile_regex(r"^[ \t]*+(`{3,}|~{3,})[ \t]*+([\w+.\-]*+)[^\n`]*+(?:\n|\Z)", re.MULTILINE)
 _END_TOKENS = compile_regex(
     r"(?:\s++|<\|(?:im_end|eot_id|eom_id|end_of_text|endoftext|end|return|call)\|>|</s>|<｜end▁of▁sentence｜>)++\Z"
 )
-_EXAMPLE = re.compile(
+_EXAMPLE = compile_regex(
     r"\b(?:examples?|e\.g\.|for instance|looks? like|like this|you (?:can|could|would|might|should|may)"
     r"|samples?|hypothetical(?:ly)?|illustrat\w+|documentation|docs|beispiel)\b",
     re.IGNORECASE,
 )
-_FORM = re.compile(r"\b(?:format|syntax|placeholders?|template)\b", re.IGNORECASE)
+_FORM = compile_regex(r"\b(?:format|syntax|placeholders?|template)\b", re.IGNORECASE)
 _NAMESPACES = ("functions.", "default_api.", "tools.", "tool_code.")
 _PLACEHOLDERS = frozenset(
     {"function_name", "tool_name", "function-name", "tool-name", "name", "example_function_name",
      "functionname", "your_function", "your_tool", "example_function", "example_tool", "some_tool", "tool",
      "function", "toolname"}
 )  # fmt: skip
-_NOT_IN_NAMES = re.compile(r"[\s${}<>\[\]()…]|\.\.\.")
+_NOT_IN_NAMES = compile_regex(r"[\s${}<>\[\]()…]|\.\.\.")
 MAX_TOKENS = 5_000
-_BACKTICKS = re.compile(r"`++")
-_BLANK_LINE = re.compile(r"\n[ \t]*+\n")
-_BRACE = re.compile(r"[{}]")
+_BACKTICKS = compile_regex(r"`++")
+_BLANK_LINE = compile_regex(r"\n[ \t]*+\n")
+_BRACE = compile_regex(r"[{}]")
 _LEAD_IN = 240
 """The number of characters before a quotation in which words may announce an example."""
 

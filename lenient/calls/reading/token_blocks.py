@@ -77,7 +77,7 @@ class TokenBlock:
 
 @cache
 def _either(opening: re.Pattern[str], closing: re.Pattern[str]) -> re.Pattern[str]:
-    return re.compile(f"{opening.pattern}|{closing.pattern}", opening.flags | closing.flags)
+    return compile_regex(f"{opening.pattern}|{closing.pattern}", opening.flags | closing.flags)
 
 
 def find_blocks(reply: ModelText, opening: re.Pattern[str], closing: re.Pattern[str]) -> Iterator[TokenBlock]:

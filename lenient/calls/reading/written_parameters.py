@@ -6,17 +6,16 @@ strings are copied unchanged; `lenient.arguments.parse` reads, converts and chec
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from xml.sax.saxutils import unescape
 
 from lenient.calls.reading.json_in_text import is_json
 from lenient.definitions.json_schema.json_values import to_json_text
 from lenient.definitions.json_schema.nodes import Node, normalise_name
 from lenient.definitions.json_schema.value_kinds import ValueKind
 from lenient.diagnostics import Diagnostic, render_path, shorten
+from lenient.regex import compile_regex
 
 _TEXT_KINDS = frozenset(
     {
@@ -28,10 +27,12 @@ _TEXT_KINDS = frozenset(
     }
 )
 _PYTHON_LITERALS = frozenset({"True", "False", "None"})
-_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|#39);")
-_BARE_SIGN = re.compile(r"<|&(?!(?:lt|gt|amp|quot|apos|#39);)")
+_ENTITY = compile_regex(r"&(?:lt|gt|amp|quot|apos|#39);")
+_BARE_SIGN = compile_regex(r"<|&(?!(?:lt|gt|amp|quot|apos|#39);)")
 _HINTS = {"ambiguous": "A later tag could end the value as well."}
-_QUOTES = {"&quot;": '"', "&apos;": "'", "&#39;": "'"}
+# `&amp;` is last, so that the text of an entity is not decoded twice. `xml.sax.saxutils.unescape` does the
+# same, but imports an HTTP client.
+_ENTITIES = {"&gt;": ">", "&lt;": "<", "&quot;": '"', "&apos;": "'", "&#39;": "'", "&amp;": "&"}
 
 
 class UndeclaredType(Enum):
@@ -129,7 +130,8 @@ def write_parameter(
     codes = ["layout_newlines_removed"] if parameter.layout else []
     value = parameter.value
     if entities and _ENTITY.search(value) and not _BARE_SIGN.search(value):
-        value = unescape(value, _QUOTES)
+        for entity, sign in _ENTITIES.items():
+            value = value.replace(entity, sign)
         codes.append("xml_entities_decoded")
     if parameter.cut:
         codes.append("unclosed_string")

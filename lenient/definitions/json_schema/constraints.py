@@ -20,14 +20,16 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from lenient.regex import compile_regex
+
 MAX_PATTERN = 400
 MAX_PATTERN_WORK = 10_000_000
 """The maximum backtracking steps of a pattern on one string, estimated as length ** (number of open
 repeats).
 """
 
-_OPEN_REPEAT = re.compile(r"(?<!\\)(?:[*+]|\{\d+,\}|\{\d+,\d{3,}\})")
-_REPEATED_GROUP = re.compile(r"(?<!\\)\)(?:[*+]|\{\d+,)")
+_OPEN_REPEAT = compile_regex(r"(?<!\\)(?:[*+]|\{\d+,\}|\{\d+,\d{3,}\})")
+_REPEATED_GROUP = compile_regex(r"(?<!\\)\)(?:[*+]|\{\d+,)")
 
 
 class ValueRule(NamedTuple):
@@ -184,12 +186,14 @@ def _check_texts(checker: Callable[[str], object]) -> Callable[[Any], bool]:
     return holds
 
 
-_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s.]+(?:\.[^@\s.]+)+")
-_HOSTNAME = re.compile(r"(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9-]{1,63})*")
-_DURATION = re.compile(
+_EMAIL = compile_regex(r"[^@\s]{1,64}@[^@\s.]+(?:\.[^@\s.]+)+")
+_HOSTNAME = compile_regex(
+    r"(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9-]{1,63})*"
+)
+_DURATION = compile_regex(
     r"P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+W)?(?:\d+D)?(?:T(?=.)(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?"
 )
-_POINTER = re.compile(r"(?:/(?:[^~/]|~[01])*)*")
+_POINTER = compile_regex(r"(?:/(?:[^~/]|~[01])*)*")
 
 FORMATS: Mapping[str, Callable[[str], object]] = {
     "date": date.fromisoformat,

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,8 +12,9 @@ from typing import Any
 from lenient.definitions.json_schema.constraints import CompiledPattern, ValueRule
 from lenient.definitions.json_schema.json_values import same_json
 from lenient.definitions.json_schema.value_kinds import ValueKind
+from lenient.regex import compile_regex
 
-_SPELLING = re.compile(r"[\s_\-\\\u200b\ufeff]+")
+_SPELLING = compile_regex(r"[\s_\-\\\u200b\ufeff]+")
 _AROUND = " \t\r\n\"'`*:?$@<>()[]\u200b\ufeff"
 """Characters of other notations that models put around a name."""
 

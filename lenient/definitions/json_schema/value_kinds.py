@@ -9,6 +9,8 @@ from typing import Any
 
 import orjson
 
+from lenient.regex import compile_regex
+
 
 class ValueKind(StrEnum):
     """The kind of a parameter's value: a JSON type, or a string with a meaning, such as a timestamp."""
@@ -63,7 +65,7 @@ def convert_example(example: Any, schema: Mapping[str, Any]) -> Any:
 _JSON_FORMATS = frozenset({"json", "json-string", "json_string", "application/json"})
 _MAX_DESCRIPTION = 10_000  # in characters
 _PLAIN_ENCODINGS = (None, "", "7bit", "8bit", "binary", "utf-8")
-_SAYS_JSON = re.compile(
+_SAYS_JSON = compile_regex(
     r"\bJSON[- ](?:encoded|formatted|serialized|string|text|literal|blob|payload)\b"
     r"|\b(?:stringified|serialized|encoded|valid|raw)[- ]JSON\b"
     r"|\b(?:as|in) (?:an? )?JSON\b(?! file)"

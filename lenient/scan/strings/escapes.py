@@ -17,15 +17,15 @@ from typing import NamedTuple
 from lenient.regex import compile_regex
 from lenient.scan.strings.paths import LiteralBackslashes, find_literal_backslashes, may_hold_path
 
-_SPECIAL = re.compile(
+_SPECIAL = compile_regex(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|\\$|[\x00-\x1f]++|[\ud800-\udfff]",
     re.DOTALL,
 )
-_CONTROLS = re.compile(r"[\x00-\x1f]++")
+_CONTROLS = compile_regex(r"[\x00-\x1f]++")
 _WITHOUT_CONTROLS = dict.fromkeys(range(0x20))
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_SURROGATE = compile_regex(r"[\ud800-\udfff]")
 _ESCAPES = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_HEX = re.compile(r"[0-9a-fA-F]{2}")
+_HEX = compile_regex(r"[0-9a-fA-F]{2}")
 _CHARACTER = compile_regex(
     r"(?<!\\)(?:\\\\)*+(\\x[a-fA-F][0-9a-fA-F]|\\U000[01][0-9a-fA-F]{4}|\\U0010[0-9a-fA-F]{4}|\\u\{[0-9a-fA-F]{2,6}\})"
 )
@@ -35,7 +35,7 @@ Escapes for ASCII letters also occur in shell commands and regular expressions.
 """
 _SCRIPT = compile_regex(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+(\\(?:\n|v|0(?!\d)))")
 """The first escape of a string that JSON does not define but JavaScript and Python define."""
-_HALF_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+_HALF_ESCAPE = compile_regex(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 REPLACEMENT = "\ufffd"
 _BLANKS = ("n", "r", "t")
 _DOUBT = "Or the backslash begins a line break or a tab."

@@ -22,8 +22,8 @@ _STEP = rf"\\(?:Program Files(?: \(x86\))?(?=\\)|{_NAME}[\w.\-%$@~#!]*+)"
 _BEFORE = r"(?:(?<![^\s\"'`=(&;,|@])|(?<=\\n))"
 _ROOT = r"(?:[A-Za-z]:|\.{1,2}|~|%\w++%|\$env:\w++|\\\\[\w.$\-]{2,}+)"
 _PATH = compile_regex(rf"{_BEFORE}(?:{_ROOT}|[\w%\-.]{{2,}}+(?=(?:\\[\w.\-]{{2,}}+){{2}}))(?:{_STEP})++\\?")
-_ROOTED = re.compile(r"(?:[A-Za-z]:|\.{1,2}|~|[%$])")
-_DRIVE = re.compile(r"[A-Za-z]:\\[^\\]|\\\\[\w.]")
+_ROOTED = compile_regex(r"(?:[A-Za-z]:|\.{1,2}|~|[%$])")
+_DRIVE = compile_regex(r"[A-Za-z]:\\[^\\]|\\\\[\w.]")
 _WHOLE = compile_regex(
     r"[A-Za-z]:(?:(?:\\[\w.\-]{2,}+){2,}+\\?|(?:\\[\w.\-]{2,}+)++\\)|\\\\[\w.$\-]{2,}+(?:\\[\w.$ \-]++)++\\?"
     r"|(?:\.{1,2}\\)*+[%\w\-]{2,}(?:\\[\w\-]{2,})+(?:\\[\w\-]++\.\w{1,5}|\.\w{1,5}|\\[\w\-]{2,})"
@@ -38,13 +38,13 @@ _VALID_PATH = compile_regex(
 
 After one letter and a colon, `\\n` may be a real line break.
 """
-_HINT = re.compile(r":\\(?<=[^\w\\][A-Za-z]:\\)[bfrt][a-z_\d]")
+_HINT = compile_regex(r":\\(?<=[^\w\\][A-Za-z]:\\)[bfrt][a-z_\d]")
 """The beginning of a `_VALID_PATH`. The pattern begins with fixed characters, so the search is fast."""
 _ESCAPED = ("\b", "\f", "\n", "\r", "\t")
 _INNER = re.compile(rb"\"(?:[A-Za-z]:|\.\.?)\\[bfnrt]")
 _LONG = 4_096  # in characters
 _VALID = compile_regex(r"[^\\]*+(?:\\[\"\\/bfnrtu'`’”][^\\]*+)*+")
-_FORMULA = re.compile(
+_FORMULA = compile_regex(
     r"\\(?:t(?:heta|au|imes|ext|an|op|o\b)|n(?:abla|u\b|eq?\b|ot)|r(?:ho|ight|angle|ceil|floor)|u(?:psilon|parrow))"
 )
 """A LaTeX command that begins like an escape."""

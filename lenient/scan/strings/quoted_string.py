@@ -23,39 +23,39 @@ from lenient.scan.strings.string_end import (
 from lenient.scan.strings.string_end_scoring import NEXT_KEY, EndFit, StringPlace, StringRole, score_end
 from lenient.scan.strings.trivia import RepairReport
 
-_PLAIN = re.compile(r'"([^"\\\x00-\x1f\ud800-\udfff]*+)"(?=\s*+([,:}\]]|\Z))')
-_NEXT_ITEM = re.compile(r"\s*+[\"{\[]")
+_PLAIN = compile_regex(r'"([^"\\\x00-\x1f\ud800-\udfff]*+)"(?=\s*+([,:}\]]|\Z))')
+_NEXT_ITEM = compile_regex(r"\s*+[\"{\[]")
 PREFIX_LETTERS = frozenset("rbfuRBFU")
-_PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
-_COLON_AFTER = re.compile(r"\s*+[:：]")
-_LANGUAGE = re.compile(r"(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n")
+_PREFIX = compile_regex(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
+_COLON_AFTER = compile_regex(r"\s*+[:：]")
+_LANGUAGE = compile_regex(r"(?:[A-Za-z][\w+.\-]*+)?[ \t]*+\r?\n")
 _MAX_FENCES = 32  # maximum number of triple back-ticks in one text
 _FILLED_IN = compile_regex(
     r"(?:\"\"\"(?:(?!\"\"\")[^{])*+|'''(?:(?!''')[^{])*+"
     r"|\"(?!\"\")(?:[^\"\\{\n]|\\.)*+|'(?!'')(?:[^'\\{\n]|\\.)*+)\{"
 )
-_FILLED_TEMPLATE = re.compile(r"\\.|\$\{(?P<shell>[A-Z_][A-Z\d_]*+[}:#%/\-])?", re.DOTALL)
+_FILLED_TEMPLATE = compile_regex(r"\\.|\$\{(?P<shell>[A-Z_][A-Z\d_]*+[}:#%/\-])?", re.DOTALL)
 """An escape, or the beginning of a placeholder that a program or a shell fills in."""
 _LITERAL = r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|`(?:[^`\\]|\\.)*+`)"
 _LITERALS = compile_regex(_LITERAL, re.DOTALL)
 _SUM = compile_regex(rf"{_LITERAL}(?:\s*+\+\s*+{_LITERAL})++(?=\s*+(?:[,}})\]]|\Z))", re.DOTALL)
 _LONG = 4_000  # maximum length of a string after which an index such as `[0]` is looked for
-_INDEX = re.compile(
+_INDEX = compile_regex(
     r"\[(?:-?\d++(?::-?\d*+)?|[A-Za-z_]\w*+)\](?=\s*+(?:[}\])]|\Z|,\s*+(?:[\"'`{\[]|[A-Za-z_]\w*+\s*+:)))"
 )
 """An index or a slice that follows a string at the end of a value."""
 _BEFORE_JOINT = (" ", "+", "\n", "\t", "\r")
-_JOINT = re.compile(r"\s*+\+\s*+(?:/\*[^*\n]{0,80}+\*/\s*+)?(?=[\"'])")
+_JOINT = compile_regex(r"\s*+\+\s*+(?:/\*[^*\n]{0,80}+\*/\s*+)?(?=[\"'])")
 _SIDE_BY_SIDE = compile_regex(
     r"\s++(?=(?:\"(?:[^\"\\\n]|\\.){0,2000}+\"|'(?:[^'\\\n]|\\.){0,2000}+')\s*+[,})\"'])"
 )
 """The blanks before a string without a colon."""
 _WHOLE = compile_regex(r"\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'", re.DOTALL)
 _PARENTHESISED = compile_regex(rf"\(\s*+(?=([\"']))(?:(?:{_WHOLE.pattern})\s*+)++\)", re.DOTALL)
-_ESCAPED_TWICE = re.compile(r"\\\\\"(?<=[^\\]\\\\\")")
-_TOUCHING = re.compile(r"\"\"(?<=\w\"\")\w")  # two strings without a blank or comma between them
-_DOUBLED = re.compile(r"\"\"[^\s\"\\]++\"\"")
-_PATH = re.compile(r"[A-Za-z]:|\\\\\\\\|[\w.]+\\(?![\"n])")
+_ESCAPED_TWICE = compile_regex(r"\\\\\"(?<=[^\\]\\\\\")")
+_TOUCHING = compile_regex(r"\"\"(?<=\w\"\")\w")  # two strings without a blank or comma between them
+_DOUBLED = compile_regex(r"\"\"[^\s\"\\]++\"\"")
+_PATH = compile_regex(r"[A-Za-z]:|\\\\\\\\|[\w.]+\\(?![\"n])")
 """The beginning of a Windows path, which may end with a backslash."""
 _CODES = {"'": "single_quotes", "＇": "single_quotes", "`": "backtick_quotes", '"': None}
 
@@ -370,13 +370,13 @@ class StringReader:
 
 # --- strings without an opening quote ------------------------------------------------------------------
 
-_ESCAPED_OPENING = re.compile(r"\\++[\"']")
-_PATTERN = re.compile(
+_ESCAPED_OPENING = compile_regex(r"\\++[\"']")
+_PATTERN = compile_regex(
     r"\[(?![\s\d\[\]{}\"'“-]|(?:true|false|null|True|False|None)\b)"
     r"[^\]\n\"]{1,64}\](?=[+*?{(\\^$|.\w\[])"
 )
-_BRACKETED_WORD = re.compile(r"[\[({][^\[\](){}\"'\n]{0,200}+[\])}]\s*+[^\s,;:\]})\"'`\[{]")
-_DOUBLED_PAIR = re.compile(
+_BRACKETED_WORD = compile_regex(r"[\[({][^\[\](){}\"'\n]{0,200}+[\])}]\s*+[^\s,;:\]})\"'`\[{]")
+_DOUBLED_PAIR = compile_regex(
     r"''(?=[^'\s,:}\]])[^'\n]*+''(?=\s*+[,:}\]])|``(?=[^`\s,:}\]])[^`\n]*+``(?=\s*+[,:}\]])"
 )
 

@@ -159,16 +159,16 @@ _RUNS = {
     for opening, q in CLOSING_QUOTES.items()
 }
 """Matches everything up to a closing quote. An escaped quote ends the match only before a comma."""
-_EXPRESSION = re.compile(
+_EXPRESSION = compile_regex(
     r"\.[A-Za-z_]\w*+\(|\s*+(?:\|\||&&|\?\?|\]\s*+\+\s*+\[)|\s++(?:%\s*+[(\w\"']|if\s[^\n]{1,80}?\selse\s|(?:OR|AND)\s++\""
     r"|(?:and|or|[=!]=)\s++(?:\"[^\"\\\n]{0,200}+\"|\w++)\s*+[,}\]])"
 )
 """An operation that program code performs on the preceding string."""
 _OTHER_CLOSERS = {'"': "", "'": "", "`": "", "”": "“", "’": "‘", "＂": ""}
 """Maps quotes that may close a string of another kind to the corresponding opening quotes."""
-_PATH = re.compile(r"\b[A-Za-z]:(?:[\\/]|\Z)|\\\\[\w.$\-]{2}")
-_FILE = re.compile(r"\.[A-Za-z]\w{0,4}\Z")
-_STRAY_END = re.compile(r"[^,:{}\[\]()\"'“”`\n]{1,60}+(?=[}\])])")
+_PATH = compile_regex(r"\b[A-Za-z]:(?:[\\/]|\Z)|\\\\[\w.$\-]{2}")
+_FILE = compile_regex(r"\.[A-Za-z]\w{0,4}\Z")
+_STRAY_END = compile_regex(r"[^,:{}\[\]()\"'“”`\n]{1,60}+(?=[}\])])")
 _ANY_CLOSERS = r"[\s\x00-\x1f\u200b\ufeff}\])｝］]*+"
 _BARE_KEY = rf"-{{0,2}}[\w$][\w$.\-]{{0,63}}[\"'“”‘’＂?]?\s*+[{COLONS}]"
 _WRAPPED_KEY = r"[\[(<]\s*+[\"'`]?[^\W\d][\w$.\-]{0,63}[\"'`]?\s*+[\])>]\s*+[:：=]"

@@ -37,25 +37,25 @@ NEXT_KEY = compile_regex(
 The group that matched is the name of the key.
 """
 _BARE_GROUP = 4
-_ASSIGNED = re.compile(rf"{BLANKS}([^\W\d][\w\-]{{0,63}})\s*+(?:=(?!=)|->)")
-EMPHASISED_KEY = re.compile(
+_ASSIGNED = compile_regex(rf"{BLANKS}([^\W\d][\w\-]{{0,63}})\s*+(?:=(?!=)|->)")
+EMPHASISED_KEY = compile_regex(
     r"(\*{1,2}|__)(?:\"([^\"\\\n]{1,64})\"|'([^'\\\n]{1,64})')\1(?=\s*+[:：=])"
     r"|(\*{1,2})([\w.\-]{1,64})\4(?=\s*+[:：=])"
 )
-WRAPPED_KEY = re.compile(
+WRAPPED_KEY = compile_regex(
     r"([\[(<])\s*+([\"'`]?)([^\W\d][\w$.\-]{0,63})\2\s*+[\])>](?=\s*+[:：=]\s*+[\"'\[{\d\-tfnTFN])"
 )
 """A key inside brackets."""
 LONE_KEY = compile_regex(rf"{BLANKS}{_KEY_TEXT}")
 NEXT_PART = compile_regex(rf",{BLANKS}{_KEY_TEXT}\s*+[{COLONS}]")
-_PREFIX = re.compile(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
+_PREFIX = compile_regex(r"(?:[rbfuRBFU]|[rR][bBfF]|[bBfF][rR])(?=[\"'])")
 _NEXT_STRING = compile_regex(rf"{_KEY_TEXT}{BLANKS}(?=[,}}\"'])")
-_BROKEN_KEY = re.compile(
+_BROKEN_KEY = compile_regex(
     r"\"([\w.\-]{0,64})[ \t]*+[\r\n\t]++[ \t]*+([\w.\-]{0,64})\"\s*+:\s*+(?=[\"\[{\d\-tfnTFN])"
 )
 """A key that contains a raw line break."""
-_CUT_KEY = re.compile(r"\s*+[\"'][^\"'\n,:{}]{0,64}\Z")
-NARRATION = re.compile(
+_CUT_KEY = compile_regex(r"\s*+[\"'][^\"'\n,:{}]{0,64}\Z")
+NARRATION = compile_regex(
     r"(?![\w$.\-]++\s*+(?:[,;}]|[\d\-]|(?:true|false|null|True|False|None)\b))"
     r"[^\s\"“”`{}\[\]:=,;][^\"“”`{}\[\]:=]{0,200}+(?:(?<!\w)[\[{][^\"“”`{}\[\]:=]{0,60}+[\]}]\s*+)?[:=]?\s*+(?=\"([^\"\\\n]{1,64})\"\s*+:)"
 )
@@ -63,25 +63,25 @@ NARRATION = re.compile(
 
 The group is the name of the key.
 """
-REMARK = re.compile(
+REMARK = compile_regex(
     r"\s*+(?:\([^()\"“”`{}\[\]\n]{0,80}+\)|[^\s,:=\"'“”`{}\[\]()][^,:=\"“”`{}\[\]()\n]{0,60}+(?<!\s))"
 )
 """Words after a value."""
-_NEXT_NAME = re.compile(r"\s*+,\s*+\"([^\"\\\n]{1,64})\"\s*+:")
-VALUE_START = re.compile(rf"{BLANKS}(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
-_JOINED = re.compile(rf"{BLANKS}(?:/\*[^*\n]{{0,80}}+\*/\s*+)?[\"']")
-_FENCE = re.compile(r"`{3}\s*+(?=[,}\]])")
+_NEXT_NAME = compile_regex(r"\s*+,\s*+\"([^\"\\\n]{1,64})\"\s*+:")
+VALUE_START = compile_regex(rf"{BLANKS}(?:[{QUOTES}\[{{\-\d(｛［]|(?:true|false|null|True|False|None)\b)")
+_JOINED = compile_regex(rf"{BLANKS}(?:/\*[^*\n]{{0,80}}+\*/\s*+)?[\"']")
+_FENCE = compile_regex(r"`{3}\s*+(?=[,}\]])")
 _ODD_SIGNS = frozenset(".|&,")
-_ODD_COMMA = re.compile(
+_ODD_COMMA = compile_regex(
     r"(?:[.|&]|,\s*+:)(?=\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+(?::|=>))|\|(?=\s++[A-Za-z_]\w{0,63}:\s)"
 )
-_ODD_ITEM_COMMA = re.compile(r"[.|&](?=\s*+\"[^\"\\\n]{0,200}\"\s*+[,\].|&])")
+_ODD_ITEM_COMMA = compile_regex(r"[.|&](?=\s*+\"[^\"\\\n]{0,200}\"\s*+[,\].|&])")
 """Characters that replace a comma."""
-_GAP = re.compile(BLANKS)
+_GAP = compile_regex(BLANKS)
 _COMMENT = compile_regex(
     r"(?:(?://|#|--\s)[^\n]{0,300}+(?=\n)|/\*(?:[^*]|\*(?!/)){0,300}+\*/)[\s\x00-\x1f]*+"
 )
-_AFTER_ALL = re.compile(
+_AFTER_ALL = compile_regex(
     r"(?:\s*+(?:\Z|```|</|[\"'`”]\s*+\Z|;|[`\"']?\s*+<\||,?\s*+[{｛]\s*+[\"'}]|//|/\*)|[^\S\n]*+\n|`\s*+(?:\n|\Z))"
 )
 """What may follow a whole value: the end of the input, a fence, a tag, another object, or a new line."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Protocol
 
 from lenient.regex import compile_regex
@@ -24,23 +23,23 @@ class RepairReport(Protocol):
     ) -> None: ...
 
 
-_BLANKS = re.compile(r"[ \t\n\r]*+")
-_ODD_BLANKS = re.compile(r"[\f\v\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]++")
+_BLANKS = compile_regex(r"[ \t\n\r]*+")
+_ODD_BLANKS = compile_regex(r"[\f\v\x85\xa0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]++")
 _COMMENT = compile_regex(r"//[^\n]*+|#[^\n]*+|--[ \t][^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
-_MEMBER = re.compile(r",?\s*+\"[^\"\\\n]{1,64}\"\s*+[:：]")
-_LAST_CLOSERS = re.compile(r"\s*+[}\])][\s}\])]*+\Z")
+_MEMBER = compile_regex(r",?\s*+\"[^\"\\\n]{1,64}\"\s*+[:：]")
+_LAST_CLOSERS = compile_regex(r"\s*+[}\])][\s}\])]*+\Z")
 _LOOK = 500  # number of characters of a comment in which a member is searched
 _LOOK_FOR_END = 5_000  # maximum number of characters between `/*` and `*/`
 _NEXT_PART = r"[\"'“\[{}\],:\d\-]|(?:true|false|null|True|False|None)\b|\Z"
 ESCAPED_BLANK = rf"\\[nrt](?=(?:\s|\\[nrt]){{0,20}}+(?:{_NEXT_PART}))"
 """A line break or tab between two members or items that was escaped as in a string."""
 _ESCAPED_BLANKS = compile_regex(rf"(?:\\[nrt]\s*+)++(?={_NEXT_PART})")
-_HASH_ITEM = re.compile(r"#[\w\-]++[^\S\n]*+(?:\]|,(?![^\S\n]*+\n))")
-_HASH_LINE = re.compile(r"#[\w\-]++,?+[^\S\n]*+\n")
-_HASH_WORD = re.compile(r"#[\w\-]++(?:\s*+[,}\n]|\")")
+_HASH_ITEM = compile_regex(r"#[\w\-]++[^\S\n]*+(?:\]|,(?![^\S\n]*+\n))")
+_HASH_LINE = compile_regex(r"#[\w\-]++,?+[^\S\n]*+\n")
+_HASH_WORD = compile_regex(r"#[\w\-]++(?:\s*+[,}\n]|\")")
 _CONTROLS = compile_regex(r"(?:\x1b\[[0-9;]{0,20}m|[\x00-\x08\x0e-\x1f\x7f])++")
 """Control characters, and the colour codes of a terminal."""
-_FENCE = re.compile(r"`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+")
+_FENCE = compile_regex(r"`{3,}[ \t]*+(?:[A-Za-z][\w+.\-]*+)?\s*+")
 _SOLID = frozenset("\"'{}[],:0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 """These characters never begin whitespace or comments. They begin most members and items."""
 

@@ -19,53 +19,59 @@ from lenient.scan.strings.trivia import ESCAPED_BLANK
 MAX_DIGITS = 4_000
 """The maximum number of digits of an integer. Python reads at most 4,300 digits."""
 
-_HEAD = re.compile(r"[^\s,，、;；\]})｝］\"'“‘`{\[|#/\\]*+")
+_HEAD = compile_regex(r"[^\s,，、;；\]})｝］\"'“‘`{\[|#/\\]*+")
 _AFTER_HEAD = compile_regex(
     r"\s*+(?:[,，、}\])｝］;；\"'“‘`{\[]|\Z|/\*|[|&.]\s*+\"\w)|[^\S\n]*+\n|\s++#|\s++//|(?:#|//)(?!\d)[^\n]{0,300}+\n"
     r"|\s++[A-Za-z_$][\w$]{0,63}\s*+(?:[:：](?!//)|=(?!=))|\s++\|\s++\w++\s*+:\s"
     rf"|{ESCAPED_BLANK}"
 )
 _MAX_PARTS = 100  # maximum number of pieces of an unquoted text between commas and brackets
-_NEXT_PLAIN = re.compile(r"\s++(?:-?\d|(?:true|false|null|True|False|None)\b)")
+_NEXT_PLAIN = compile_regex(r"\s++(?:-?\d|(?:true|false|null|True|False|None)\b)")
 _MAX_TOKEN = 8_000  # maximum length of a value without quotes, in characters
-_TOKEN = re.compile(rf"[^,，\]}}｝］\n\r]{{0,{_MAX_TOKEN}}}+")
-_TUPLE_TOKEN = re.compile(rf"[^,，\])}}｝］\n\r]{{0,{_MAX_TOKEN}}}+")
-_MORE_WORDS = re.compile(r",\s*+(?!\w++\s*+=)[^\s,，:：\"'“‘`{}\[\]()][^,，:：\"“`{}\[\]\n]*+(?=[,，}\n]|\Z)")
-_NEXT_KEY = re.compile(r"\s++(?:\"[^\"\\\n:,]{1,64}\"|'[^'\\\n:,]{1,64}')\s*+:")
-_OPENED = re.compile(r"[(\[{\"'`]")
+_TOKEN = compile_regex(rf"[^,，\]}}｝］\n\r]{{0,{_MAX_TOKEN}}}+")
+_TUPLE_TOKEN = compile_regex(rf"[^,，\])}}｝］\n\r]{{0,{_MAX_TOKEN}}}+")
+_MORE_WORDS = compile_regex(
+    r",\s*+(?!\w++\s*+=)[^\s,，:：\"'“‘`{}\[\]()][^,，:：\"“`{}\[\]\n]*+(?=[,，}\n]|\Z)"
+)
+_NEXT_KEY = compile_regex(r"\s++(?:\"[^\"\\\n:,]{1,64}\"|'[^'\\\n:,]{1,64}')\s*+:")
+_OPENED = compile_regex(r"[(\[{\"'`]")
 _PAIRS = {"]": "[", "}": "{"}
 _PART_END = compile_regex(
     r"\s*+[;|](?=\s*+(?:\"[^\"\\\n:,]{1,64}\"|'[^'\\\n:,]{1,64}')\s*+[:=]|\s++[A-Za-z_]\w{0,63}\s*+[:=]\s)"
     rf"|\s*+;\s*+\Z|{ESCAPED_BLANK}"
 )
 """What stands between a value and the next member, except a comma."""
-_NEXT_ITEM = re.compile(r"(?<=\w)\s*+[;|]\s*+(?=\w)")
-_HASH_WORD = re.compile(r"\s*+#[\w\-]++\s*+[,}\]]")
-_COMMENT = re.compile(r"\s+#|(?<=\s)//|(?<!:)//(?=\s)|(?<!\*)/\*")
-_JSON_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
-_LOOSE_NUMBER = re.compile(r"[+-]?(?:\d[\d_]*+\.?[\d_]*+|\.\d[\d_]*+)(?:[eE][+-]?\d+)?[lLnfFdD]?", re.ASCII)
-_RADIX = re.compile(r"([+-]?)0([xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)", re.ASCII)
-_THOUSANDS = re.compile(
+_NEXT_ITEM = compile_regex(r"(?<=\w)\s*+[;|]\s*+(?=\w)")
+_HASH_WORD = compile_regex(r"\s*+#[\w\-]++\s*+[,}\]]")
+_COMMENT = compile_regex(r"\s+#|(?<=\s)//|(?<!:)//(?=\s)|(?<!\*)/\*")
+_JSON_NUMBER = compile_regex(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+_LOOSE_NUMBER = compile_regex(
+    r"[+-]?(?:\d[\d_]*+\.?[\d_]*+|\.\d[\d_]*+)(?:[eE][+-]?\d+)?[lLnfFdD]?", re.ASCII
+)
+_RADIX = compile_regex(r"([+-]?)0([xX][0-9a-fA-F_]+|[oO][0-7_]+|[bB][01_]+)", re.ASCII)
+_THOUSANDS = compile_regex(
     r"(-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?)(?=\s*+(?:[}\n]|$|,\s*+[\"'A-Za-z_“]))", re.ASCII
 )
-_SUM = re.compile(r"[\d.\s()]*[\d)]\s*(?:[+*/%]|\*\*|//|-)\s*[\d(][\d.\s()+\-*/%]*", re.ASCII)
-_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
-_WORDS = re.compile(
+_SUM = compile_regex(r"[\d.\s()]*[\d)]\s*(?:[+*/%]|\*\*|//|-)\s*[\d(][\d.\s()+\-*/%]*", re.ASCII)
+_DATE = compile_regex(r"\d{4}-\d\d-\d\d(?:[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
+_WORDS = compile_regex(
     r"[^\W\d_][\w .\-/@+&~!?%$*:#\\'’]*"
     r"|(?=[^A-Za-z.\-:/]*+[A-Za-z.\-:/])\d[\w.\-:/]*+|[./~$@*%#][\w .\-/@+&~*$:\\]*"
 )
-_URL = re.compile(r"[a-zA-Z][\w+.\-]*://[^\s\"'`<>]+")
-_CALL = re.compile(r"[A-Za-z_][\w.]*\s*\(")
+_URL = compile_regex(r"[a-zA-Z][\w+.\-]*://[^\s\"'`<>]+")
+_CALL = compile_regex(r"[A-Za-z_][\w.]*\s*\(")
 _WHOLE_CALL = compile_regex(r"[A-Za-z_]\w*+(?:\.\w++)*+\([^()]*+\)")
-_COMPREHENSION = re.compile(r"[^,]{0,80}\b(\w+)\b[^,]{0,80} for \1 in ")
-_BRACED_WORDS = re.compile(r"(?<=[\w/,.:\-])[ \t]*+\{[\w $.\-]{1,64}+\}|(?<=\w)[ \t]++\[[\w $.\-]{1,64}+\]")
+_COMPREHENSION = compile_regex(r"[^,]{0,80}\b(\w+)\b[^,]{0,80} for \1 in ")
+_BRACED_WORDS = compile_regex(
+    r"(?<=[\w/,.:\-])[ \t]*+\{[\w $.\-]{1,64}+\}|(?<=\w)[ \t]++\[[\w $.\-]{1,64}+\]"
+)
 """Words in brackets, as in a template, after the start of a string."""
 _SEVERAL = "The signs between the words may part several values."
-_GROUP = re.compile(r"\d,0\d\d")  # for example 1,000 in an array
-_PATTERN = re.compile(
+_GROUP = compile_regex(r"\d,0\d\d")  # for example 1,000 in an array
+_PATTERN = compile_regex(
     r"/(?=[^/\n]*(?:[\\^$()|+]|\.\*))[^/\n]++/"
 )  # a regular expression literal of JavaScript, whose flags would be lost
-_EXPRESSION = re.compile(
+_EXPRESSION = compile_regex(
     r"\A(?:not|lambda) |\A\*{1,2}[A-Za-z_]\w*+\Z|\S\s\?\Z|(?<=\w) (?:for \w+ in|if \S+ else) "
 )
 _CHOICE = compile_regex(
@@ -73,12 +79,12 @@ _CHOICE = compile_regex(
     r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+'|`[^`\\\n]*+`|(?<=\s)[\w.\-]++(?=\s))\s*+:\s*+(?:[\"'`]|[\w.\-]++\s*+[,)}\]])"
 )
 """A JavaScript conditional: a word, a comparison, or words and a blank before the question mark."""
-_TO_FILL_IN = re.compile(r"<[A-Za-z][\w \-]*+>|%(?:\(\w++\))?[sdifr]")
+_TO_FILL_IN = compile_regex(r"<[A-Za-z][\w \-]*+>|%(?:\(\w++\))?[sdifr]")
 _TYPES = frozenset({"string", "integer", "number", "boolean"})
-_CUT_SHORT = re.compile(r"-?[\d.]*\d(?:\.{3}|…)")
-_NEW = re.compile(r"(?:new|await|function|lambda|async)\b\s*+[\w.]*+\s*+[(:{]")
-_UNFIT = re.compile(r"[\"`“”]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_CUT_SHORT = compile_regex(r"-?[\d.]*\d(?:\.{3}|…)")
+_NEW = compile_regex(r"(?:new|await|function|lambda|async)\b\s*+[\w.]*+\s*+[(:{]")
+_UNFIT = compile_regex(r"[\"`“”]")
+_SURROGATE = compile_regex(r"[\ud800-\udfff]")
 _QUOTES = "\"'“”‘’`"
 
 _LITERALS: dict[str, Any] = {"true": True, "false": False, "null": None}
