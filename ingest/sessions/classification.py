@@ -77,12 +77,8 @@ class CallDefinitions:
 
 
 class CallClassification(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The classification of one call.
+    """The classification of one call. Calls without messages share their classifications."""
 
-    `request` is the result of `lenient`, or None when there were no arguments to parse.
-    """
-
-    request: ToolCallRequest | None
     outcome: Outcome
     syntax_seen: Visibility
     schema_seen: Visibility
@@ -91,9 +87,20 @@ class CallClassification(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     harness_message: str | None
     parse_error: str | None
     parse_warning: str | None
-    definition: ToolDefinition | None
     definition_origin: str | None  # "log" or "tools"
     tools_offered: bool
+
+
+class ClassifiedCall(NamedTuple):
+    """A classification, and what it is based on.
+
+    `request` is the result of `lenient`, or None when there were no arguments to parse. `definition` is the
+    tool's definition, or None when there is none.
+    """
+
+    verdict: CallClassification
+    request: ToolCallRequest | None
+    definition: ToolDefinition | None
 
 
 class LoggedCall(NamedTuple):
@@ -121,9 +128,7 @@ class LoggedCall(NamedTuple):
         return self.result_layer if self.result_layer in ARGUMENT_LAYERS else None
 
 
-def classify_call(
-    call: CallMade, result: ResultSeen | None, definitions: CallDefinitions
-) -> CallClassification:
+def classify_call(call: CallMade, result: ResultSeen | None, definitions: CallDefinitions) -> ClassifiedCall:
     definition, origin = definitions.find(call.tool)
     if result is None:
         status = layer = result_message = None
@@ -131,42 +136,48 @@ def classify_call(
         status, layer, result_message = result.status, result.fault_layer, result.message
     message = cut_message(call.harness_message or result_message)
     request = _parse_call(call, definition, definitions)
-    offered = definitions.offered is not None or origin == "log"
     # This key is a plain tuple, because building named fields would take as long as the look-up in the cache.
     facts = (call.args_source, call.refused_by_harness, call.syntax_seen, call.schema_seen, status, layer)
-    if request is None and definition is None and message is None:
-        return _classify_without_text(facts, offered)
-    return _make_verdict(LoggedCall(*facts), message, request, definition, origin, offered)
+    defined = definition is not None and _describes_arguments(definition)
+    offered = definitions.offered is not None or origin == "log"
+    if message is None and (request is None or not request.diagnostics):
+        outcome = None if request is None else request.outcome
+        verdict = _classify_without_text(facts, outcome, defined, origin, offered)
+    else:
+        verdict = _make_verdict(LoggedCall(*facts), message, request, defined, origin, offered)
+    return ClassifiedCall(verdict, request, definition)
 
 
-# most calls of a load differ only in their texts, which are not in the key of the cache
+# Most calls of a load differ only in their texts, which are not in the key of the cache.
 @lru_cache(maxsize=1024)
-def _classify_without_text(facts: tuple[Any, ...], offered: bool) -> CallClassification:
-    return _make_verdict(LoggedCall(*facts), None, None, None, None, offered)
+def _classify_without_text(
+    facts: tuple[Any, ...], outcome: Outcome | None, defined: bool, origin: str | None, offered: bool
+) -> CallClassification:
+    request = None if outcome is None else ToolCallRequest(None, None, "", None, outcome)
+    return _make_verdict(LoggedCall(*facts), None, request, defined, origin, offered)
 
 
 def _make_verdict(
     logged_call: LoggedCall,
     message: str | None,
     request: ToolCallRequest | None,
-    definition: ToolDefinition | None,
+    defined: bool,
     origin: str | None,
     offered: bool,
 ) -> CallClassification:
     refused_at = logged_call.refused_at
-    defined = definition is not None and _describes_arguments(definition)
     outcome = _decide_outcome(logged_call, request, refused_at, defined=defined)
+    parse_error = request.parse_error if request else None
+    parser_layer = _parser_fault_layer(request) if request and parse_error is not None else None
     return CallClassification(
-        request=request,
         outcome=outcome,
         syntax_seen=_syntax_visibility(logged_call, refused_at),
         schema_seen=_schema_visibility(logged_call, request, refused_at, defined=defined),
-        fault_layer=_first_layer(refused_at, _parser_fault_layer(request), result_fault_layer(logged_call)),
+        fault_layer=_first_layer(refused_at, parser_layer, result_fault_layer(logged_call)),
         harness_verdict=_harness_verdict(logged_call, refused_at),
         harness_message=message,
-        parse_error=_parse_error_text(request, outcome, message),
+        parse_error=parse_error if parse_error is not None else _describe_refusal(outcome, message),
         parse_warning=request.parse_warning if request else None,
-        definition=definition,
         definition_origin=origin,
         tools_offered=offered,
     )
@@ -241,9 +252,7 @@ def _is_unknown_tool(request: ToolCallRequest) -> bool:
     return any(finding.code == "unknown_tool" for finding in request.diagnostics)
 
 
-def _parser_fault_layer(request: ToolCallRequest | None) -> FaultLayer | None:
-    if request is None or request.parse_error is None:
-        return None
+def _parser_fault_layer(request: ToolCallRequest) -> FaultLayer:
     errors = (finding for finding in request.diagnostics if finding.severity == "error")
     about_text = any(finding.stage not in _ABOUT_VALUES for finding in errors)
     return _SYNTAX if about_text else _SCHEMA
@@ -269,9 +278,7 @@ def _harness_verdict(logged_call: LoggedCall, refused_at: FaultLayer | None) -> 
     return "accepted" if logged_call.status is not None and logged_call.status is not _DENIED else None
 
 
-def _parse_error_text(request: ToolCallRequest | None, outcome: Outcome, message: str | None) -> str | None:
-    if request is not None and request.parse_error is not None:
-        return request.parse_error
+def _describe_refusal(outcome: Outcome, message: str | None) -> str | None:
     if outcome is not Outcome.FAILED:
         return None
     return f"refused_by_harness:{' '.join((message or 'no reason logged').split())[:_MESSAGE]}"

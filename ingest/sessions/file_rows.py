@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ingest.events import LogLine, ProbeSeen, PromptSeen, TrialLookTaken, TrialRunPlanned
-from ingest.sessions.classification import CallClassification, CallDefinitions, ToolSize
+from ingest.sessions.classification import CallDefinitions, ToolSize
 from ingest.sessions.path_facts import NO_FACTS, FactSource, PathFacts
 from ingest.sessions.results.failure_envelopes import DEFAULT_RULES, FailureRules
 from ingest.sessions.row_batches import TableRows
@@ -32,6 +32,7 @@ from ingest.sessions.table_rows import (
     turn_row,
 )
 from ingest.sessions.turns import OpenTurn
+from lenient import ToolDefinition
 
 _CALL_COLUMNS = (
     "call_id", "chain_id", "definition_id", "line", "byte_offset", "ts", "day",
@@ -203,14 +204,16 @@ class FileRows:
         call_ids = self._call_ids(session_id, turn, turn_id)
         add = self._calls.append
         for call_id, call in zip(call_ids, turn.calls, strict=True):
-            verdict, event, link = call.verdict, call.event, call.link
+            event, link = call.event, call.link
+            verdict, request, definition = call.classified
+            origin = verdict.definition_origin
             ts, where = event.ts or turn.ts, event.where
             model, model_source = self._name_model(call.model)
             add(
                 (
                     call_id,
                     None if link is None else call_ids[link.first],
-                    None if verdict.definition is None else self._definition_id(verdict),
+                    None if definition is None else self._definition_id(definition, origin),
                     where.line,
                     where.offset,
                     ts,
@@ -222,8 +225,8 @@ class FileRows:
                     *call_values(turn, call),
                 )
             )
-            if verdict.request is not None:
-                for finding in diagnostic_rows(verdict):
+            if request is not None and request.diagnostics:
+                for finding in diagnostic_rows(request):
                     self._add("diagnostics", {"call_id": call_id, "file_id": self.file_id, **finding})
         self.pending += len(call_ids)
 
@@ -296,12 +299,10 @@ class FileRows:
                 self._add("tool_lists", {"tool_list": list_id, **row})
         return list_id
 
-    def _definition_id(self, verdict: CallClassification) -> str | None:
-        if verdict.definition is None:
-            return None
-        definition_id = self._definition_ids.get(id(verdict.definition))
+    def _definition_id(self, definition: ToolDefinition, origin: str | None) -> str:
+        definition_id = self._definition_ids.get(id(definition))
         if definition_id is not None:
             return definition_id
-        row = definition_row(verdict.definition)
-        self.add_once("tool_definitions", row["definition_id"], {**row, "origin": verdict.definition_origin})
-        return self._definition_ids.setdefault(id(verdict.definition), str(row["definition_id"]))
+        row = definition_row(definition)
+        self.add_once("tool_definitions", row["definition_id"], {**row, "origin": origin})
+        return self._definition_ids.setdefault(id(definition), str(row["definition_id"]))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 from hashlib import blake2b, sha256
 from typing import Any
 from zlib import crc32
 
 from ingest.events import ArgsSource, CallMade, FlagSource, PromptSeen, ResultSeen, ResultStatus, StepMade
-from ingest.sessions.classification import CallClassification
 from ingest.sessions.path_facts import NO_FACTS, PathFacts
 from ingest.sessions.stored_text import (
     TEXT_KEPT,
@@ -148,7 +147,7 @@ def date_columns(ts: datetime | None, facts: PathFacts = NO_FACTS) -> dict[str, 
 
 
 def turn_row(turn: OpenTurn, conclusion: Conclusion) -> Row:
-    end = turn.end
+    end, steps = turn.end, turn.steps.values()
     return {
         "provider": turn.provider,
         "prompt_id": turn.prompt_id,
@@ -158,22 +157,22 @@ def turn_row(turn: OpenTurn, conclusion: Conclusion) -> Row:
         "ended_at": end.ts if end else None,
         "steps": max(len(turn.steps), turn.last_step + 1),
         "calls": len(turn.calls),
-        "faults": sum(call.fault_layer is not None for call in turn.calls),
-        "retries": sum(call.link is not None and call.link.attempt > 1 for call in turn.calls),
+        "faults": len([call for call in turn.calls if call.fault_layer is not None]),
+        "retries": len([call for call in turn.calls if call.link is not None and call.link.attempt > 1]),
         "recorded_status": end.status if end else None,
         "recorded_ok": end.recorded_ok if end else None,
         "derived_ok": conclusion.ok,
         "derived_reason": conclusion.reason,
         "stop_reason": turn.steps[max(turn.steps)].stop_reason if turn.steps else None,
-        "resent": _sum_known(step.resent for step in turn.steps.values()),
+        "resent": _sum_known([step.resent for step in steps]),
         "verdict_reason": end.verdict_reason if end else None,
         "compensations": end.compensations if end else None,
         "cost": end.cost if end else None,
-        "input_tokens": _sum_known(step.input_tokens for step in turn.steps.values()),
-        "output_tokens": _sum_known(step.output_tokens for step in turn.steps.values()),
-        **_count_tokens(turn.steps.values()),
+        "input_tokens": _sum_known([step.input_tokens for step in steps]),
+        "output_tokens": _sum_known([step.output_tokens for step in steps]),
+        **_count_tokens(steps),
         "latency_ms": end.latency_ms if end else None,
-        "model_latency_ms": _sum_known(step.latency_ms for step in turn.steps.values()),
+        "model_latency_ms": _sum_known([step.latency_ms for step in steps]),
         "begun": turn.begun,
         "first_step": turn.first_step,
     }
@@ -189,7 +188,7 @@ def _cut_answer(answer: str | None) -> str | None:
     return cut_text(strip_thought(answer) or answer)
 
 
-def _sum_known(numbers: Iterable[float | None]) -> float | None:
+def _sum_known(numbers: Sequence[float | None]) -> float | None:
     measured = [number for number in numbers if number is not None]
     return sum(measured) if measured else None
 
@@ -238,7 +237,8 @@ def call_values(turn: OpenTurn, call: OpenCall) -> tuple[Any, ...]:
 
     Token counts are those of the whole step.
     """
-    event, verdict, link, result = call.event, call.verdict, call.link, call.result
+    event, link, result = call.event, call.link, call.result
+    verdict, request, _ = call.classified
     step = turn.steps.get(call.step)
     return (
         call.step,
@@ -251,7 +251,7 @@ def call_values(turn: OpenTurn, call: OpenCall) -> tuple[Any, ...]:
         event.tool_call_id,
         event.strategy or (step.strategy if step else None),
         event.args_source,
-        *_argument_values(event, verdict.request),
+        *_argument_values(event, request),
         verdict.outcome,
         verdict.syntax_seen,
         verdict.schema_seen,
@@ -323,9 +323,9 @@ def late_result_row(result: ResultSeen) -> Row:
     }
 
 
-def diagnostic_rows(verdict: CallClassification) -> Iterator[Row]:
+def diagnostic_rows(request: ToolCallRequest) -> Iterator[Row]:
     """Yield a row for each diagnostic of a call, in order. `position` counts from 0."""
-    for position, finding in enumerate(verdict.request.diagnostics if verdict.request else ()):
+    for position, finding in enumerate(request.diagnostics):
         yield {
             "position": position,
             "code": finding.code,

@@ -24,7 +24,7 @@ from ingest.events import (
     TurnStatus,
 )
 from ingest.sessions.chains import ChainOutcome, Link, link_attempts
-from ingest.sessions.classification import CallClassification, CallDefinitions, classify_call
+from ingest.sessions.classification import CallClassification, CallDefinitions, ClassifiedCall, classify_call
 from ingest.sessions.results.failure_envelopes import FailureRules
 from ingest.sessions.stored_text import TEXT_KEPT, canonical_json, cut_text, json_text, strip_thought
 from lenient import ToolCatalog, clean_tool_name, leaked_tool_calls
@@ -50,7 +50,7 @@ class CallContext(msgspec.Struct, frozen=True, gc=False):
 
 
 class OpenCall(msgspec.Struct, gc=False):
-    """One call of an open turn. `verdict`, `fault_layer` and `link` are set when the turn closes."""
+    """One call of an open turn. `classified`, `fault_layer` and `link` are set when the turn closes."""
 
     event: CallMade
     step: int
@@ -64,20 +64,24 @@ class OpenCall(msgspec.Struct, gc=False):
     result_bytes: int | None = None  # size of the whole result; only the beginning of the result is stored
     link: Link | None = None
     fault_layer: FaultLayer | None = None
-    _verdict: Any = None  # a CallClassification; msgspec could not decode a field of that type
+    _classified: Any = None  # a ClassifiedCall; msgspec could not decode a field of that type
+
+    @property
+    def classified(self) -> ClassifiedCall:
+        classified: ClassifiedCall | None = self._classified
+        if classified is None:
+            raise LookupError("a call is classified when its turn closes")
+        return classified
 
     @property
     def verdict(self) -> CallClassification:
-        verdict: CallClassification | None = self._verdict
-        if verdict is None:
-            raise LookupError("a call is classified when its turn closes")
-        return verdict
+        return self.classified.verdict
 
     def judge(self, definitions: CallDefinitions, failures: FailureRules) -> None:
         if self.result is not None:
             self.result = failures.judge(self.tool, self.result)
-        self._verdict = verdict = classify_call(self.event, self.result, definitions)
-        self.fault_layer = verdict.fault_layer
+        self._classified = classified = classify_call(self.event, self.result, definitions)
+        self.fault_layer = classified.verdict.fault_layer
 
     def keep_result(self, result: ResultSeen) -> None:
         """Set the result of the call. Cut the result's content to the length that the store keeps."""

@@ -119,10 +119,11 @@ class ReassessedBatch:
             for call, row in zip(stored.turn.calls, stored.rows, strict=True):
                 judged = call_row(stored.turn, call) | {"rowid": row["rowid"]}
                 judged["chain_id"] = stored.rows[call.link.first]["call_id"] if call.link else None
-                judged["definition_id"] = self._definitions.find_id(call.verdict.definition)
+                judged["definition_id"] = self._definitions.find_id(call.classified.definition)
                 calls.append(judged)
                 owner = {name: row[name] for name in _CALL}
-                findings += [owner | finding for finding in diagnostic_rows(call.verdict)]
+                if (request := call.classified.request) is not None:
+                    findings += [owner | finding for finding in diagnostic_rows(request)]
         self._con.execute(_NEW_VERSION, [PARSER_VERSION, self._number, PARSER_VERSION])
         self._replace_findings(findings)
         self._run_with_rows(

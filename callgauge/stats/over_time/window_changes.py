@@ -163,7 +163,7 @@ def follow_changes(series: DailySeries, first_night: int) -> Walk:
             if change.back is not None:
                 state.clear(place, change.since, change.back - 1)
         test = _test_night(state, night, np.array([place not in open_changes for place in state.places]))
-        tested, tests = len(np.unique(test.series)), len(test.series)
+        tested, tests = len(set(test.series.tolist())), len(test.series)
         for change in _open_changes(state, test, night):
             open_changes[change.series] = change
     return Walk((*changes, *open_changes.values()), tested, tests)
@@ -376,7 +376,7 @@ def _open_changes(state: _CountedDays, test: _NightTest, night: int) -> Iterator
     if not (test.p <= LEVEL).any():
         return
     q = np.array(benjamini_hochberg(test.p.tolist()))
-    for place in np.unique(test.series[q <= LEVEL]).tolist():
+    for place in sorted(set(test.series[q <= LEVEL].tolist())):
         own = np.nonzero(test.series == place)[0]
         best = own[np.argmin(test.p[own])]
         rose = bool(test.rose[best])

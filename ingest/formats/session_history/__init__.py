@@ -66,6 +66,7 @@ SOURCE = Source(
     cannot_tell="Files of the first form name no model and no prompt, and mark no successful result.",
 )
 
+_WEIGHED = 64 * 1024  # bytes of a session's lines after which its memory is checked
 _TYPES = frozenset({
     "session_start", "session_title", "session_end", "turn_start", "assistant", "action", "observation",
     "final", "turn_end", "context_usage", "context_compact", "agent_message", "agent_status",
@@ -92,6 +93,7 @@ class _History:
     def __init__(self) -> None:
         self._open = OpenSessions[HistorySession]()
         self._spoken = HistorySession("")  # the previous line's session, which is mostly also the next line's
+        self._grown = 0  # bytes of lines of this session since it was last weighed
 
     def take(self, record: Record) -> list[Event] | list[Rejected]:
         entry = record.value
@@ -101,13 +103,25 @@ class _History:
                 return [Rejected(record.where, *_find_problem(entry), make_snippet(record.data))]
             entry = plain_entry
         entry.where, entry.size = record.where, len(record.data)
-        session, session_id = self._spoken, entry.session_id
-        if session.session_id != session_id:
-            session = self._spoken = self._open.open(session_id, partial(HistorySession, session_id))
+        session = self._spoken
+        if session.session_id != entry.session_id:
+            session = self._switch_session(entry.session_id)
         events: list[Event] = []
         session.take(entry, events)
-        self._open.spill(session_id, entry.size)
+        self._grown += entry.size
+        if self._grown > _WEIGHED:
+            self._weigh_session()
         return events
+
+    def _switch_session(self, session_id: str) -> HistorySession:
+        if self._grown:
+            self._weigh_session()
+        self._spoken = self._open.open(session_id, partial(HistorySession, session_id))
+        return self._spoken
+
+    def _weigh_session(self) -> None:
+        self._open.spill(self._spoken.session_id, self._grown)
+        self._grown = 0
 
     def finish(self) -> Iterator[Event]:
         for session in self._open.drain():

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime
+from typing import Annotated, Any
 
 import msgspec
-import orjson
 
 from ingest.decoding.fields import read_text, read_time
 from ingest.decoding.lines import BEGIN
@@ -20,24 +19,31 @@ _OPAQUE = frozenset({
     "trial", "capabilities", "sampling", "endpoint", "verdict",
 })  # fmt: skip
 _DEPTH = 3
+_OPTIONAL = ("turn", "step", "content", "meta")
 _STRATEGIES = {strategy.value: strategy for strategy in Strategy}
+_NO_TIME = datetime.min.replace(tzinfo=UTC)
+_Text = Annotated[str, msgspec.Meta(min_length=1)]
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
 class HistoryEntry(msgspec.Struct, gc=False):
-    """One record of a session history.
+    """One record of a session history. The fields up to `meta` are decoded from the line.
 
-    `content` is None when the record has no text. `added` contains the fields of `meta` and of the objects in
-    `meta`. The caller sets `where` and `size`, the length of the record's line in bytes.
+    `content` is None when the record has no text. `ts` is the time that `time` states. `added` contains the
+    fields of `meta` and of the objects in `meta`. `size` is the length of the record's line in bytes. The
+    caller sets `where` and `size`.
     """
 
-    kind: str
-    session_id: str
-    ts: datetime
-    turn: int | None
-    step: int | None
-    content: str | None
-    meta: Mapping[str, Any]
-    added: Mapping[str, Any]
+    kind: _Text = msgspec.field(name="type")
+    session_id: _Text = msgspec.field(name="sessionId")
+    time: str = msgspec.field(name="ts")
+    turn: _Count | None = None
+    step: _Count | None = None
+    content: str | None = None
+    meta: dict[str, Any] = {}
+    # The caller sets the other fields, so a field of the line with one of these names has no effect.
+    ts: datetime = msgspec.field(name="_ts", default=_NO_TIME)
+    added: Mapping[str, Any] = {}
     where: LogLine = BEGIN
     size: int = 0
 
@@ -85,37 +91,50 @@ class StepRecords(msgspec.Struct, gc=False):
             self.finals.append(entry)
 
 
-def skim(data: bytes) -> HistoryEntry:
-    """Return the entry of a line.
+_decode_entry = msgspec.json.Decoder(HistoryEntry).decode
 
-    Raise ValueError when the line is not a valid entry.
+
+def skim(data: bytes) -> HistoryEntry:
+    """Return the entry of a line whose fields have the types that the format defines.
+
+    Raise ValueError for any other line. `read_entry` may be able to read it.
     """
-    record = orjson.loads(data)
-    entry = read_entry(record) if type(record) is dict else None
-    if entry is None:
-        raise ValueError("no entry")
+    entry = _decode_entry(data)
+    if not _complete_entry(entry):
+        raise ValueError("no time")
     return entry
 
 
 def read_entry(record: Mapping[str, Any]) -> HistoryEntry | None:
-    """Return the entry of a decoded line. Return None if a required field is missing or has a wrong type."""
-    get = record.get
-    kind, session_id, ts = get("type"), read_session_id(record), read_time(get("ts"))
-    if ts is None or type(kind) is not str or type(session_id) is not str or not kind or not session_id:
+    """Return the entry of a decoded line, without the optional fields that have a wrong type.
+
+    Return None if a required field is missing or has a wrong type.
+    """
+    required = {"type": record.get("type"), "sessionId": read_session_id(record), "ts": record.get("ts")}
+    optional = {name: record[name] for name in _OPTIONAL if name in record}
+    entry = _convert_entry(required | optional)
+    if entry is None:
+        fitting = {
+            name: value for name, value in optional.items() if _convert_entry(required | {name: value})
+        }
+        entry = _convert_entry(required | fitting)
+    return entry if entry is not None and _complete_entry(entry) else None
+
+
+def _convert_entry(fields: Mapping[str, Any]) -> HistoryEntry | None:
+    try:
+        return msgspec.convert(fields, HistoryEntry)
+    except msgspec.ValidationError:
         return None
-    turn, step, content, meta = get("turn"), get("step"), get("content"), get("meta")
-    if type(meta) is not dict:
-        meta = {}
-    return HistoryEntry(
-        kind,
-        session_id,
-        ts,
-        turn if type(turn) is int and turn >= 0 else None,
-        step if type(step) is int and step >= 0 else None,
-        content if type(content) is str else None,
-        meta,
-        collect_meta_fields(meta),
-    )
+
+
+def _complete_entry(entry: HistoryEntry) -> bool:
+    """Set the fields that depend on other fields. Return False when `time` is not an ISO 8601 time."""
+    ts = read_time(entry.time)
+    if ts is None:
+        return False
+    entry.ts, entry.added = ts, collect_meta_fields(entry.meta)
+    return True
 
 
 def read_session_id(record: Mapping[str, Any]) -> Any:
@@ -127,9 +146,12 @@ def collect_meta_fields(meta: Mapping[str, Any]) -> Mapping[str, Any]:
 
     If two fields have the same name, the less nested field is kept.
     """
+    for name, value in meta.items():
+        if type(value) is dict and name not in _OPAQUE:
+            break
+    else:
+        return meta  # the meta of most entries has no such object
     inner = _objects_in(meta)
-    if not inner:
-        return meta
     fields = dict(meta)
     for _ in range(_DEPTH - 1):
         for part in inner:

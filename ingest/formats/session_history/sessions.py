@@ -49,6 +49,9 @@ class HistorySession:
     def take(self, entry: HistoryEntry, out: list[Event]) -> None:
         """Append to `out` the events that are complete after this entry."""
         kind, added = entry.kind, entry.added
+        if kind in _OF_A_STEP and "probe" not in added and "prompt" not in added:  # most entries
+            self._add_to_step(entry, out)
+            return
         if kind in _BEGINS:
             self.finish(out)
             self._take_begin(entry, out)

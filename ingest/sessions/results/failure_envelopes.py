@@ -72,7 +72,9 @@ class FailureRules:
         """
         content = result.content
         source = result.flag_source
-        if content is None or _STATUSES.get(source) is not result.status or _LIKELY.search(content) is None:
+        if content is None or "{" not in content or _STATUSES.get(source) is not result.status:
+            return result
+        if _LIKELY.search(content) is None:
             return result
         own = next((fields for pattern, fields in self.tools if fnmatchcase(tool or "", pattern)), None)
         if own is None and source is FlagSource.EXPLICIT and _SHELLS.fullmatch(tool or ""):
