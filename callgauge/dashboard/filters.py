@@ -283,11 +283,10 @@ def page_link(
     values: dict[str, tuple[str, ...]] = chosen_filters().by_dimension()
     values |= {name: (value,) if isinstance(value, str) else value for name, value in narrowed.items()}
     pairs = [(name, value_label(name, value)) for name, several in values.items() for value in several]
-    text = TimeRange(first=days[0], last=days[1]).text if days else st.query_params.get(DAYS)
+    query = st.query_params.to_dict()  # one look-up, because a page has many links
+    text = TimeRange(first=days[0], last=days[1]).text if days else query.get(DAYS)
     pairs += [(DAYS, text)] if text else []
     kept_pairs = [
-        (name, text)
-        for name, text in st.query_params.items()
-        if name.startswith(_CARRIED) and name not in own and text
+        (name, text) for name, text in query.items() if name.startswith(_CARRIED) and name not in own and text
     ]
     return f"{page}?{urlencode(pairs + list(own.items()) + kept_pairs)}"
