@@ -12,10 +12,10 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-import pandas as pd
 import streamlit as st
 
 from callgauge.analysis import wording
+from callgauge.dashboard import store_queries
 from callgauge.dashboard.url_keys import declared_url_keys, write_to_url
 from callgauge.memory.baselines import Baseline
 from callgauge.memory.kept_slices import PARAMETERS, KeptSlice, slice_parameters
@@ -145,12 +145,27 @@ def _days_before(days: Days, length: int) -> Days:
     return days[0] - timedelta(length), days[0] - timedelta(1)
 
 
-def read_trials(choices: pd.DataFrame) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+def read_labels() -> Mapping[str, Mapping[str, str]]:
+    """Return a unique label for each value in the store, by dimension, the most used value first.
+
+    The URL contains labels, not values. Raises MetricError.
+    """
+    return store_queries.derive(
+        lambda ask: {
+            str(dimension): wording.unique_labels(rows.value.tolist(), rows.label.tolist())
+            for dimension, rows in ask("choices").groupby("dimension", sort=False)
+        },
+        "labels",
+    )
+
+
+def read_trials() -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
     """Return the chosen trial runs and the chosen variants, before the filter bar is drawn.
 
     None means that nothing is chosen.
     """
-    runs, arms = (_read_choice(name, unique_labels(choices[choices.dimension == name])) for name in TRIALS)
+    labels = read_labels()
+    runs, arms = (_read_choice(name, labels.get(name, {})) for name in TRIALS)
     return runs, arms
 
 
@@ -165,14 +180,6 @@ def chosen_labels(name: str, labels: Mapping[str, str]) -> list[str]:
     # Before the first run, only the URL has the chosen values. The URL contains labels instead of values.
     allowed = set(labels.values())
     return [label for label in st.query_params.get_all(name) if label in allowed]
-
-
-def unique_labels(rows: pd.DataFrame) -> dict[str, str]:
-    """Return a unique label for each value, the most used value first.
-
-    The URL contains labels, not values.
-    """
-    return wording.unique_labels(rows.value.tolist(), rows.label.tolist())
 
 
 def known_labels(name: str) -> Mapping[str, str]:
@@ -283,11 +290,10 @@ def page_link(
     values: dict[str, tuple[str, ...]] = chosen_filters().by_dimension()
     values |= {name: (value,) if isinstance(value, str) else value for name, value in narrowed.items()}
     pairs = [(name, value_label(name, value)) for name, several in values.items() for value in several]
-    text = TimeRange(first=days[0], last=days[1]).text if days else st.query_params.get(DAYS)
+    query = st.query_params.to_dict()  # one look-up, because a page has many links
+    text = TimeRange(first=days[0], last=days[1]).text if days else query.get(DAYS)
     pairs += [(DAYS, text)] if text else []
     kept_pairs = [
-        (name, text)
-        for name, text in st.query_params.items()
-        if name.startswith(_CARRIED) and name not in own and text
+        (name, text) for name, text in query.items() if name.startswith(_CARRIED) and name not in own and text
     ]
     return f"{page}?{urlencode(pairs + list(own.items()) + kept_pairs)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime
 from pathlib import Path
 from threading import Lock
@@ -48,17 +48,45 @@ class Generation(NamedTuple):
     identity: tuple[int, int]  # inode and modification time in ns
 
 
+class _DerivedResult(NamedTuple):
+    """A result, and the query parameters of each metric that was used to compute the result."""
+
+    value: Any
+    parameters: Mapping[str, dict[str, Any]]
+
+
+class _DerivedResults:
+    """The most recently used results from one published store file."""
+
+    def __init__(self) -> None:
+        self._results: OrderedDict[Hashable, _DerivedResult] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, key: Hashable) -> _DerivedResult | None:
+        with self._lock:
+            if key in self._results:
+                self._results.move_to_end(key)
+            return self._results.get(key)
+
+    def keep(self, key: Hashable, result: _DerivedResult) -> None:
+        with self._lock:
+            self._results[key] = result
+            if len(self._results) > _DERIVED:
+                self._results.popitem(last=False)
+
+
 @dataclass(slots=True)
 class PageRun:
     """The state of one script run of a page.
 
-    `generation` is the published store file, or None if the file cannot be opened. `parameters` holds the
-    parameters of the last query of each metric. `trials` holds the trial runs and variants that every metric
-    counts. Two script runs of a session may overlap. So each of them sets a new object, and never changes the
-    object of the other script run.
+    `generation` is the published store file, or None if the file cannot be opened. `derived` holds the
+    results of `derive` from this file. `parameters` holds the parameters of the last query of each metric.
+    `trials` holds the trial runs and variants that every metric counts. Two script runs of a session may
+    overlap. So each of them sets a new object, and never changes the object of the other script run.
     """
 
     generation: Generation | None = None
+    derived: _DerivedResults = field(default_factory=_DerivedResults)
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     trials: Mapping[str, Any] = field(default_factory=dict)
     records: TeamRecords | None = None
@@ -132,6 +160,7 @@ def begin_run() -> None:
     run = PageRun()
     try:
         run.generation = _open_published()
+        run.derived = _derived(run.generation)
     finally:
         st.session_state[_RUN] = run
 
@@ -213,9 +242,8 @@ def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, 
     Raises MetricError.
     """
     generation, run = shown_generation(), _current_run()
-    cache = _derived(generation)
     whole = (name, _freeze(key), _freeze(run.trials))
-    derived = cache.find(whole)
+    derived = run.derived.find(whole)
     if derived is None:
         inner_run = PageRun(trials=run.trials)  # a separate run, because later runs reuse the result
         result = compute(
@@ -224,37 +252,10 @@ def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, 
             )
         )
         derived = _DerivedResult(result, inner_run.parameters)
-        cache.keep(whole, derived)
+        run.derived.keep(whole, derived)
     run.parameters.update(derived.parameters)
     value: Result = derived.value
     return value
-
-
-class _DerivedResult(NamedTuple):
-    """A result, and the query parameters of each metric that was used to compute the result."""
-
-    value: Any
-    parameters: Mapping[str, dict[str, Any]]
-
-
-class _DerivedResults:
-    """The most recently used results from one published store file."""
-
-    def __init__(self) -> None:
-        self._results: OrderedDict[Hashable, _DerivedResult] = OrderedDict()
-        self._lock = Lock()
-
-    def find(self, key: Hashable) -> _DerivedResult | None:
-        with self._lock:
-            if key in self._results:
-                self._results.move_to_end(key)
-            return self._results.get(key)
-
-    def keep(self, key: Hashable, result: _DerivedResult) -> None:
-        with self._lock:
-            self._results[key] = result
-            if len(self._results) > _DERIVED:
-                self._results.popitem(last=False)
 
 
 @st.cache_resource(max_entries=3, show_spinner=False)
@@ -267,6 +268,8 @@ def _freeze(value: Any) -> Hashable:
         return tuple((name, _freeze(each)) for name, each in value.items())
     if isinstance(value, list | tuple):
         return tuple(map(_freeze, value))
+    if is_dataclass(value):
+        return tuple(_freeze(getattr(value, each.name)) for each in fields(value))
     frozen: Hashable = value
     return frozen
 

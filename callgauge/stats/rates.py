@@ -131,6 +131,8 @@ class Share:
     by_day: DayCounts | None = field(default=None, compare=False, repr=False)
     likeness: Likeness | None = field(default=None, compare=False)
     _spread: Spread | None = field(default=None, compare=False, repr=False)
+    # `dataclasses.replace` does not copy this field, because a new `likeness` changes the estimate.
+    _estimate: Estimate | None = field(default=None, init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not 0 <= self.k <= self.n:
@@ -199,14 +201,15 @@ class Share:
     @property
     def estimate(self) -> Estimate | None:
         """The rate with its uncertainty, or None when there are no observations."""
-        if not self.n:
-            return None
-        rate = self.k / self.n
-        return (
-            estimate_rate(rate, self.spread, self.likeness)
-            if self.spread
-            else Estimate(rate, self.n, inf, inf)
-        )
+        if self._estimate is None and self.n:
+            rate = self.k / self.n
+            estimate = (
+                estimate_rate(rate, self.spread, self.likeness)
+                if self.spread
+                else Estimate(rate, self.n, inf, inf)
+            )
+            object.__setattr__(self, "_estimate", estimate)
+        return self._estimate
 
     @property
     def effective_n(self) -> float:

@@ -38,6 +38,40 @@ class CompareSide:
         return self.rates.get(rate.name)
 
 
+@dataclass(frozen=True, slots=True)
+class JudgedSides:
+    """Both slices, and B compared with A by `rate`.
+
+    `basis` says by which rate both slices may be compared. `comparison` is None if the rate of a slice is
+    unknown. `breakdown` is None if the slices cannot be compared.
+    """
+
+    a: CompareSide
+    b: CompareSide
+    basis: ComparisonBasis
+    rate: RateDefinition
+    comparison: SliceComparison | None
+    breakdown: Breakdown | None
+
+
+def judge_sides(
+    ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str], rate: RateDefinition, smallest: float = SMALLEST
+) -> JudgedSides:
+    """Return both slices with their comparison by `rate`, or by the rate that both slices can be compared by.
+
+    `smallest` is the smallest difference of interest, as a share. Raises MetricError.
+    """
+    a, b = measure_sides(ask, arms, names)
+    basis = find_basis(a, b, rate)
+    rate = RATES[basis.rate or rate.name]
+    work = read_work(ask, a, b, rate)
+    comparison = compare_sides(a, b, rate, work)
+    breakdown = None
+    if basis.rate and comparison and comparison.plain and comparison.other:
+        breakdown = break_sides_down(ask, a, b, rate, comparison, work, smallest)
+    return JudgedSides(a, b, basis, rate, comparison, breakdown)
+
+
 def measure_sides(ask: Ask, arms: tuple[Arm, Arm], names: tuple[str, str]) -> tuple[CompareSide, CompareSide]:
     """Return both slices, each rate with the same interval as on the other pages.
 

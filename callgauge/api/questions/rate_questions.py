@@ -10,15 +10,7 @@ from typing import Any
 from callgauge.analysis import wording
 from callgauge.analysis.arm_filters import PARAMETERS, Arm, Letter, name_arms
 from callgauge.analysis.comparisons.rankings import judge_ranking, read_ranked_slices
-from callgauge.analysis.comparisons.sides import (
-    CompareSide,
-    break_sides_down,
-    compare_sides,
-    find_basis,
-    list_cautions,
-    measure_sides,
-    read_work,
-)
+from callgauge.analysis.comparisons.sides import CompareSide, judge_sides, list_cautions
 from callgauge.analysis.measures.breakdown import Breakdown
 from callgauge.analysis.measures.comparisons import (
     SMALLEST,
@@ -220,12 +212,9 @@ def ask_comparison(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
     if arms[0].parameters() == arms[1].parameters():
         raise ProblemError(400, "Both sides are the same: choose a_model and b_model, or other dimensions.")
     rate, smallest, ask = RATES[parameters["rate"]], parameters["smallest"], store.reader.ask
-    a, b = measure_sides(ask, arms, name_arms(*arms, chosen.labels))
+    judged = judge_sides(ask, arms, name_arms(*arms, chosen.labels), rate, smallest)
+    a, b, basis, rate, comparison = judged.a, judged.b, judged.basis, judged.rate, judged.comparison
     names = ArmNames(b.name, a.name)
-    basis = find_basis(a, b, rate)
-    rate = RATES[basis.rate or rate.name]
-    work = read_work(ask, a, b, rate)
-    comparison = compare_sides(a, b, rate, work)
     facts: dict[str, Any] = {
         "rate": rate.name,
         "meaning": rate.meaning,
@@ -236,11 +225,10 @@ def ask_comparison(store: StoreAccess, parameters: Mapping[str, Any]) -> Answer:
     if basis.rate is None:
         apart = {"sentence": basis.sentence, "verdict": "measured_apart", **facts}
         return Answer(apart, [], basis.sentence, has_log_text=True)
-    if comparison is None or comparison.plain is None or comparison.other is None:
+    if comparison is None or (breakdown := judged.breakdown) is None:
         unseen = [side.name for side in (a, b) if not ((whole := side.whole_slice(rate)) and whole.share.n)]
         summary = f"Nothing to compare: no {rate.noun} of {' or of '.join(unseen)} was measured."
         return Answer({"sentence": summary, "verdict": "unmeasured", **facts}, [], summary, has_log_text=True)
-    breakdown = break_sides_down(ask, a, b, rate, comparison, work, smallest)
 
     def label(dimension: str, value: str) -> str:
         return _short_label(chosen, dimension, value)

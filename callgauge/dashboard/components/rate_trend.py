@@ -207,8 +207,7 @@ def series_colours(by: str, points: Points, rate: RateDefinition) -> dict[str, i
     named = trends.name_series(points, rate)
     if by != "model":
         return trend_lines.assign_colours(named)
-    choices = store_queries.ask("choices")
-    by_use = choices[choices.dimension == "model"].value.tolist()
+    by_use = filters.read_labels().get("model", {})
     return trend_lines.assign_colours(named, {name: number for number, name in enumerate(by_use)})
 
 

@@ -128,7 +128,7 @@ def _is_listed(entry: PageEntry) -> bool:
     """
     if entry.name != "trials" or not store_queries.is_open():
         return entry.listed
-    return bool((store_queries.ask("choices").dimension == "run").any())
+    return "run" in filters.read_labels()
 
 
 def _link_to(entry: PageEntry, *, current: bool) -> PageLink:
@@ -177,10 +177,10 @@ def _say_what_is_out_of_reach() -> None:
 
 def _filter_bar(*, shown: bool) -> None:
     try:
-        store_queries.show_trials(*filters.read_trials(store_queries.ask("choices")))
+        store_queries.show_trials(*filters.read_trials())
         extent = store_queries.ask("extent").iloc[0]
         draw_filter_bar(
-            store_queries.ask("choices"), extent.first_day, extent.last_day, _kept_baselines(), shown=shown
+            filters.read_labels(), extent.first_day, extent.last_day, _kept_baselines(), shown=shown
         )
     except MetricError as problem:
         st.error(wording.in_markdown(str(problem), 600))

@@ -63,8 +63,7 @@ def draw_replay_link(tool: str, definition: str = "", query: Mapping[str, str] |
     """
     if not store_queries.is_open():
         return
-    choices = store_queries.ask("choices")
-    if tool not in choices[choices.dimension == "tool"].value.tolist():
+    if tool not in filters.read_labels().get("tool", {}):
         return
     own = {**(query or {}), "tab": "stored", "replay_tool": tool}
     with suppress(LinkError):

@@ -6,11 +6,10 @@ multiselects keep the panel's values in the URL.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from callgauge.analysis import wording
@@ -32,7 +31,7 @@ _SHORTENED = 120  # maximum length of a label in the panel
 
 
 def draw_filter_bar(
-    choices: pd.DataFrame,
+    values: Mapping[str, Mapping[str, str]],
     first: date | None,
     last: date | None,
     baselines: Sequence[Baseline] = (),
@@ -41,9 +40,12 @@ def draw_filter_bar(
 ) -> None:
     """Draw the filter bar and keep the selection for the rest of the script run.
 
+    `values` holds the label of each value in the store, by dimension.
     If `shown` is False, the widgets are hidden, and the URL still keeps the filters.
     """
-    labels = _read_labels(choices)
+    labels = {name: values.get(name, {}) for name in DIMENSIONS if _is_offered(name, values.get(name, ()))}
+    for name, named in labels.items():
+        filters.keep_labels(name, named)
     with st.container(
         horizontal=True,
         vertical_alignment="center",
@@ -60,30 +62,17 @@ def draw_filter_bar(
     if invalid := st.session_state.pop(_INVALID, None):
         st.caption(f":red[{wording.in_markdown(invalid, 200)}]")
     from_day, to_day = days or (None, None)
-    values = {PARAMETERS[name]: several for name, several in chosen.items()}
-    filters.keep_choices(Filters(from_day, to_day, **values), baselines)
+    parameters = {PARAMETERS[name]: several for name, several in chosen.items()}
+    filters.keep_choices(Filters(from_day, to_day, **parameters), baselines)
 
 
-def _read_labels(choices: pd.DataFrame) -> dict[str, dict[str, str]]:
-    """Return the labels of the values that the bar offers, by dimension, and keep the labels for this script
-    run.
-    """
-    labels = {}
-    for name in DIMENSIONS:
-        rows = choices[choices.dimension == name]
-        if _is_offered(name, rows):
-            labels[name] = filters.unique_labels(rows)
-            filters.keep_labels(name, labels[name])
-    return labels
-
-
-def _is_offered(name: str, rows: pd.DataFrame) -> bool:
+def _is_offered(name: str, values: Iterable[str]) -> bool:
     """Return whether the bar shows a dimension.
 
     The bar shows a dimension that can narrow the data or has a chosen value.
     """
     is_chosen = name not in TRIALS and (bool(st.session_state.get(name)) or name in st.query_params)
-    return is_chosen or filters.can_narrow(name, rows.value)
+    return is_chosen or filters.can_narrow(name, values)
 
 
 def _has_something_to_reset() -> bool:

@@ -7,16 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from callgauge.analysis import arm_filters, wording
-from callgauge.analysis.comparisons.sides import (
-    CompareSide,
-    break_sides_down,
-    compare_sides,
-    find_basis,
-    measure_sides,
-    read_work,
-)
-from callgauge.analysis.measures.comparisons import SliceComparison
-from callgauge.analysis.measures.rates import RATES, RateDefinition
+from callgauge.analysis.comparisons.sides import JudgedSides, judge_sides
 from callgauge.analysis.verdicts.headlines import ArmNames, suggest_decision, write_headline
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
@@ -75,44 +66,44 @@ def show() -> None:
                 "Nothing to compare yet: choose a model, a prompt or days for A and for B.", 200
             )
         return
-    a, b = measure_sides(store_queries.ask, arms, arm_filters.name_arms(*arms, labels))
+    arm_names = arm_filters.name_arms(*arms, labels)
+    judged = store_queries.derive(
+        lambda ask: judge_sides(ask, arms, arm_names, rate, smallest),
+        *("judged sides", arms, arm_names, rate.name, smallest),
+    )
+    a, b, comparison = judged.a, judged.b, judged.comparison
     names = ArmNames(*(wording.short_name(side.name, _LONGEST) for side in (b, a)))
     title.title(wording.in_markdown(f"{names.of} against {names.against}", 300), anchor=False)
-    basis = find_basis(a, b, rate)
-    reason = f"{basis.reason[0].upper()}{basis.reason[1:]}." if basis.reason else ""
-    rate = RATES[basis.rate or rate.name]
-    work = read_work(store_queries.ask, a, b, rate)
-    comparison = compare_sides(a, b, rate, work)
-    if basis.rate is None:
+    reason = f"{judged.basis.reason[0].upper()}{judged.basis.reason[1:]}." if judged.basis.reason else ""
+    if judged.basis.rate is None:
         with answer:
             cards.draw_answer(reason, 400)
-    elif comparison is None or comparison.plain is None or comparison.other is None:
+    elif comparison is None or judged.breakdown is None:
         with answer:
-            draw_nothing(a, b, rate)
+            draw_nothing(a, b, judged.rate)
     else:
-        breakdown = break_sides_down(store_queries.ask, a, b, rate, comparison, work, smallest)
+        breakdown, calls = judged.breakdown, judged.rate.calls
         sentence = write_headline(breakdown, names, filters.short_label, smallest)
         decision = suggest_decision(breakdown, names, smallest)
         with answer:
             draw_headline(breakdown, names, smallest, sentence)
-            draw_compare_decision(decision, freeze_comparison(a, b, rate, comparison, sentence))
-            draw_warnings(a, b, rate, comparison, reason)
+            draw_compare_decision(decision, freeze_comparison(a, b, judged.rate, comparison, sentence))
+            draw_warnings(a, b, judged.rate, comparison, reason)
 
         def link(place: int, narrowed: Mapping[str, str]) -> str | None:
-            return calls_link(arms[place], rate.calls, narrowed) if rate.calls else None
+            return calls_link(arms[place], calls, narrowed) if calls else None
 
-        draw_breakdown(breakdown, names, smallest, link, make_breakdown_export(a, b, rate))
-    _draw_tabs(a, b, rate, comparison, smallest)
+        draw_breakdown(breakdown, names, smallest, link, make_breakdown_export(a, b, judged.rate))
+    _draw_tabs(judged, smallest)
 
 
-def _draw_tabs(
-    a: CompareSide, b: CompareSide, rate: RateDefinition, comparison: SliceComparison | None, smallest: float
-) -> None:
+def _draw_tabs(judged: JudgedSides, smallest: float) -> None:
+    a, b, comparison = judged.a, judged.b, judged.comparison
     with draw_tabs("show", _TABS) as tab:
         if tab == "rates":
             draw_all_rates(a, b, comparison, smallest)
         elif tab == "ways":
-            draw_ways(a, b, rate, comparison)
+            draw_ways(a, b, judged.rate, comparison)
         elif tab == "work":
             draw_makeup(a, b)
         else:

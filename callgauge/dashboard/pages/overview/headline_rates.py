@@ -44,6 +44,11 @@ def read_days(chosen: Mapping[str, Any]) -> dict[str, list[Slice]]:
     return _group_by_rate(sorted(days, key=lambda day: day.name))
 
 
+def merge_days(by_day: Mapping[str, Sequence[Slice]], chosen: Mapping[str, Any]) -> dict[str, Slice]:
+    """Return each rate of `read_days` over all of the `chosen` days."""
+    return store_queries.derive(lambda _: _merge_each(by_day), "rates of all days", chosen)
+
+
 def read_baseline(
     rate: RateDefinition, chosen: Mapping[str, Any], *, related: bool
 ) -> Sequence[Slice] | None:
@@ -91,10 +96,13 @@ def _compare_with_baseline(
 ) -> dict[str, SliceComparison]:
     if before is None:
         return {}
-    by_model = _group_by_rate(before)
-    earlier = {name: whole for name, models in by_model.items() if (whole := merge_slices(models))}
+    earlier = _merge_each(_group_by_rate(before))
     pairs = [(rates[name], earlier[name]) for name in HEADLINES if name in rates and name in earlier]
     return {comparison.slice.rate.name: comparison for comparison in compare_pairs(pairs)}
+
+
+def _merge_each(by_rate: Mapping[str, Sequence[Slice]]) -> dict[str, Slice]:
+    return {name: whole for name, several in by_rate.items() if (whole := merge_slices(several))}
 
 
 def _group_by_rate(slices: Iterable[Slice]) -> dict[str, list[Slice]]:

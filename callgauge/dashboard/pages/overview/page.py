@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from callgauge.analysis.measures.rates import RateDefinition
-from callgauge.analysis.measures.slices import Slice, merge_slices
+from callgauge.analysis.measures.slices import Slice
 from callgauge.dashboard import filters
 from callgauge.dashboard.components import cards, fault_cards
 from callgauge.dashboard.components.controls.rate_choice import choose_rate, read_smallest
@@ -21,6 +21,7 @@ from callgauge.dashboard.pages.overview.attention import draw_attention
 from callgauge.dashboard.pages.overview.headline_rates import (
     HEADLINES,
     draw_headlines,
+    merge_days,
     read_baseline,
     read_costs,
     read_days,
@@ -41,7 +42,7 @@ def show() -> None:
         st.title("Overview", anchor=False, width="content")
         rate = choose_rate(words="By")
     by_day = read_days(chosen)
-    rates = {name: whole for name, days in by_day.items() if (whole := merge_slices(days))}
+    rates = merge_days(by_day, chosen)
     if not any(whole.total for whole in rates.values()):
         cards.show_no_matches("calls or turns")
         return

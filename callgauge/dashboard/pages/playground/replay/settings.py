@@ -21,7 +21,7 @@ from callgauge.analysis.replay.scenarios import (
 )
 from callgauge.analysis.texts.text_diff import unified_diff
 from callgauge.analysis.texts.url_texts import LinkError, pack_text, unpack_text
-from callgauge.dashboard import store_queries
+from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components.controls.rate_choice import choose_one
 from callgauge.dashboard.components.controls.url_widgets import draw_url_widget
 from callgauge.dashboard.components.definition_editor.editor import edit_definition
@@ -74,8 +74,7 @@ def make_run_mark(tool: str, scenario: Scenario) -> str:
 
 
 def _choose_tool() -> str:
-    choices = store_queries.ask("choices")
-    tools = ["", *choices[choices.dimension == "tool"].value.tolist()]
+    tools = ["", *filters.read_labels().get("tool", {})]
     return choose_one(
         "Tool",
         "replay_tool",
