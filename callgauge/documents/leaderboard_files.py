@@ -253,13 +253,16 @@ def _make_valid_cell(slice_: Slice | None) -> DocumentCell:
 
 
 def _list_badges(board: Leaderboard) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the path of each badge, with the model and the SVG. The first badge is about all models."""
+    """Yield the path of each badge, with the model and the SVG. The first badge is about all models.
+
+    A model without a measured call has no badge.
+    """
     if board.whole is None:
         return
     yield f"{BADGES}/all.svg", ("all models", _draw_badge(board, "", board.whole, board.gap))
     taken = {"all"}
     for model in board.models:
-        if (slice_ := model.slices.get(VALID)) is not None:
+        if (slice_ := model.slices.get(VALID)) is not None and slice_.share.n:
             name = _name_file(model.label, taken)
             taken.add(name.casefold())
             label = f"{wording.short_name(model.label, _LONGEST)} · "

@@ -97,6 +97,9 @@ def test_every_cheaper_model_is_named_with_its_reason() -> None:
     kept = sentence({"owl": OWL, "wren": models["wren"], "kite": few, "finch": Made(price=9.0)})
     assert kept.startswith("Keep owl: wren is cheaper but worse")
     assert kept.endswith(" Other models that were considered: kite (not enough data).")
+    gain = sentence({"owl": Made(price=2.5, succeeded=600), "jay": Made(errors=200)})
+    assert gain.startswith("Keep owl: jay is cheaper but worse: parse errors +10.0 points")
+    assert ". It is better in turn success +" in gain
 
 
 @pytest.mark.parametrize(
@@ -315,7 +318,12 @@ def test_routing_files_have_the_chosen_models_and_their_hosts() -> None:
     assert "  # Use jay instead of owl: " in written
     routes = json.loads(write_openrouter(switch, label))
     order = ["together", "east-1"]
-    assert routes == {"p": {"model": "jay", "models": ["jay", "owl"], "provider": {"order": order}}}
+    assert routes == {
+        "_models_without_author": ["jay", "owl"],
+        "p": {"model": "jay", "models": ["jay", "owl"], "provider": {"order": order}},
+    }
+    complete = json.loads(write_openrouter(route({"a/owl": OWL, "b/jay": Made()}), label))
+    assert complete == {"p": {"model": "b/jay", "models": ["b/jay", "a/owl"]}}
     kept = route({"owl": OWL}, owl=["east-1"])
     written = write_litellm(kept, label)
     assert yaml.safe_load(written)["model_list"][0]["litellm_params"] == {"model": "owl"}

@@ -78,7 +78,8 @@ def write_openrouter(choices: ModelChoices, label: Label) -> str:
     """Return the fields of OpenRouter requests as JSON, by the label of the prompt or tool.
 
     `models` names the current model as the fallback of a suggested model. `provider.order` holds the hosts
-    that served the model in the logs, the most used host first. The key `_compared_days` holds the days.
+    that served the model in the logs, the most used host first. The key `_compared_days` holds the days, and
+    `_models_without_author` the models whose names lack the author that OpenRouter expects (`author/model`).
     """
     routes: dict[str, object] = {"_compared_days": write_days(choices.days)} if choices.days else {}
     for alias, choice in _name_rows(choices, label):
@@ -89,6 +90,9 @@ def write_openrouter(choices: ModelChoices, label: Label) -> str:
         if order := [slug for slug in dict.fromkeys(order) if slug and slug not in _ROUTERS]:
             route["provider"] = {"order": order}
         routes[alias] = route
+    routed = {model for row in choices.rows for model in (row.model, row.current.model)}
+    if incomplete := sorted(model for model in routed if "/" not in model):
+        routes = {"_models_without_author": incomplete} | routes
     return wording.escape(json.dumps(routes, ensure_ascii=False, indent=2)) + "\n"
 
 

@@ -256,7 +256,7 @@ def _describe_keeping(choices: ModelChoices) -> str:
     parts = [f"{each.value} ({number:,})" if many else each.value for each, number in reasons.most_common()]
     which = f"all {len(rows):,} {wording.plural_of(noun)}" if len(rows) > 2 else f"both {noun}s"
     which = which if len(rows) > 1 else f"the only {noun}"
-    first = f"Keep the current model for {which}: {wording.list_words(parts)}."
+    first = f"Keep the current model for {which}: {'; '.join(parts)}."
     measured = any(row.current.rates["turn_success"].share.n for row in rows if row.current.rates)
     missing = "" if measured else " Turn success was not measured, so no model can be proven not worse."
     priced = any(use.cost for row in rows for use in (row.current, *(each.use for each in row.candidates)))
@@ -430,11 +430,12 @@ def _describe_obstacle(candidate: Candidate, label: Label, smallest: float) -> s
         return (
             f"{model} has an open alert. {describe_open_alert(candidate.alert, candidate.alert.found, label)}"
         )
+    is_worse = candidate.obstacle is Obstacle.WORSE
+    worse = "worse" if is_worse else f"may be worse by {format_size(smallest)} or more"
+    better = [_describe_check(check) for check in candidate.checks if check.is_better]
+    gains = f" It is better in {'; '.join(better)}." if better else ""
     ends = _describe_check(_find_worst(candidate))
-    level = _describe_level(candidate)
-    if candidate.obstacle is Obstacle.WORSE:
-        return f"{model} is cheaper but worse: {ends}. {level}"
-    return f"{model} is cheaper but may be worse by {format_size(smallest)} or more: {ends}. {level}"
+    return f"{model} is cheaper but {worse}: {ends}.{gains} {_describe_level(candidate)}"
 
 
 def find_missing(use: ModelUse) -> dict[str, tuple[int, int]]:
