@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -12,7 +12,6 @@ from callgauge.analysis import wording
 from callgauge.analysis.comparisons.public_rates import PublicRow, PublicTable
 from callgauge.analysis.verdicts.public_rates import describe_days_apart
 from callgauge.cli.render.terminal import align_columns, escape_for_terminal, to_json
-from ingest.time_ranges import Days
 
 _LONGEST = 40  # The maximum number of characters of a name.
 _HEADS = (
@@ -25,14 +24,14 @@ _UNITS = (
 )
 
 
-def list_lines(table: PublicTable, days: Days | None) -> Iterator[str]:
+def list_lines(table: PublicTable, days: Mapping[str, str | None]) -> Iterator[str]:
     """Yield the sentences, the compared days, and one line for each model and host.
 
     The last lines list the public rates that match no calls.
     """
     for sentence in table.write_sentences(_name):
         yield escape_for_terminal(sentence)
-    yield f"Compared days: {f'{days[0]} to {days[1]}' if days else 'all days'}."
+    yield f"Compared days: {'{from} to {to}'.format(**days) if days['from'] else 'all days'}."
     shown = [row for row in table.rows if row.slice.share.n or row.public]
     if shown:
         yield ""
@@ -78,29 +77,24 @@ def _name(text: str) -> str:
     return wording.one_line(text, _LONGEST)
 
 
-def _describe_days(days: Days | None) -> dict[str, str | None]:
-    first, last = days or (None, None)
-    return {"from": first.isoformat() if first else None, "to": last.isoformat() if last else None}
-
-
-def write_json(table: PublicTable, days: Days | None) -> str:
+def write_json(table: PublicTable, days: Mapping[str, str | None]) -> str:
     """Return the sentences, the compared days, the rows and the unmatched public rates as JSON."""
     return to_json(
         {
             "sentences": table.write_sentences(_name),
-            "days": _describe_days(days),
+            "days": days,
             "rows": [row.to_dict() for row in table.rows],
             "unmatched": [asdict(each) for each in table.unmatched],
         }
     )
 
 
-def write_csv(table: PublicTable, days: Days | None) -> str:
+def write_csv(table: PublicTable, days: Mapping[str, str | None]) -> str:
     """Return the rows as CSV, each with the compared days.
 
     Texts that a spreadsheet would interpret as a formula are escaped.
     """
-    compared = {f"{end}_day": day for end, day in _describe_days(days).items()}
+    compared = {f"{end}_day": day for end, day in days.items()}
     rows: list[dict[str, Any]] = [{**row.to_dict(), **compared} for row in table.rows]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
