@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from callgauge.analysis import wording
 from callgauge.analysis.replay.fix_results import (
@@ -28,6 +28,17 @@ _WRONG = {
     EditKind.UNIT: "send a text with a unit in valid JSON",
     EditKind.EXAMPLE: "send the type of the example in valid JSON",
 }
+_MISSING = {
+    Missing.CALLS: "No call of {name} is in this selection. Choose more days or other filters.",
+    Missing.SERVERS: "{name} is a tool of several MCP servers ({servers}), which may have different "
+    "definitions. Choose one MCP server.",
+    Missing.DEFINITION: "No log has the definition of {name}. Add the definition with: "
+    "callgauge ingest PATH --tools FILE --store DIR",
+    Missing.UNREADABLE: "The stored definition of {name} cannot be read as a JSON Schema, so no edit can be "
+    "proposed.",
+    Missing.TEXTS: "The store has no readable arguments of {name}, so no call can be replayed. The content "
+    "is hidden, deleted or not in the logs, or no call has a definition.",
+}
 
 
 def write_fix_answer(result: ToolFixes) -> str:
@@ -40,11 +51,10 @@ def write_fix_answer(result: ToolFixes) -> str:
     only = next((each for each in result.rejected if each.reason is LeftOut.ONE_MODEL), None)
     if only:
         return f"{name}: no edit is proposed. {describe_rejected(only)}"
-    older = f" {_describe_older(result)}" if result.older else ""
     return (
         f"{name}: {wording.plural(result.checked, 'checked call')} suggest no edit of the definition. An "
         "error suggests an edit only if it occurs in more than 2% of calls, and more often than at similar "
-        f"parameters.{older}"
+        f"parameters.{_describe_older(result)}"
     )
 
 
@@ -89,38 +99,21 @@ def _count_tokens(saved: int) -> str:
 
 
 def _describe_missing(result: ToolFixes) -> str:
-    name = _shorten(result.tool)
-    if result.missing is Missing.CALLS:
-        return f"No call of {name} is in this selection. Choose more days or other filters."
-    if result.missing is Missing.SERVERS:
-        servers = wording.list_words([_shorten(each) for each in result.servers[:5]])
-        return (
-            f"{name} is a tool of several MCP servers ({servers}), which may have different definitions. "
-            "Choose one MCP server."
-        )
-    if result.missing is Missing.DEFINITION:
-        return (
-            f"No log has the definition of {name}. Add the definition with: "
-            "callgauge ingest PATH --tools FILE --store DIR"
-        )
-    if result.missing is Missing.UNREADABLE:
-        return f"The stored definition of {name} cannot be read as a JSON Schema, so no edit can be proposed."
-    if result.missing is Missing.TEXTS:
-        return (
-            f"The store has no readable arguments of {name}, so no call can be replayed. The content is "
-            "hidden, deleted or not in the logs, or no call has a definition."
-        )
-    older = f" {_describe_older(result)}" if result.older else ""
+    name, servers = _shorten(result.tool), wording.list_words([_shorten(each) for each in result.servers[:5]])
+    if result.missing in _MISSING:
+        return _MISSING[result.missing].format(name=name, servers=servers)
     return (
         f"Not enough data on {name}: {wording.plural(result.checked, 'call')} in "
         f"{wording.plural(result.sessions, 'session')} were checked against the newest definition; "
-        f"{ENOUGH} calls and {ENOUGH_SESSIONS} sessions are needed.{older}"
+        f"{ENOUGH} calls and {ENOUGH_SESSIONS} sessions are needed.{_describe_older(result)}"
     )
 
 
 def _describe_older(result: ToolFixes) -> str:
+    if not result.older:
+        return ""
     calls = wording.plural(result.older, "more call")
-    return f"{calls} had another definition and count only for parameters that did not change."
+    return f" {calls} had another definition and count only for parameters that did not change."
 
 
 # --- single edits --------------------------------------------------------------------------------------
@@ -247,7 +240,7 @@ def fix_data(result: ToolFixes) -> dict[str, object]:
         "missing": result.missing,
         "calls": result.calls,
         "checked_calls": result.checked,
-        "effect": json.loads(json.dumps(result.to_json()["effect"])),
+        "effect": asdict(result.effect) if result.effect else None,
         "tokens_saved_per_step": result.tokens,
         "edits": [
             {

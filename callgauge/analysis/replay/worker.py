@@ -85,16 +85,16 @@ def _replay(request: Mapping[str, Any], folder: Path) -> ReplayTally:
         replay = CallReplay(
             scenario, lambda definition_id: restore_definition(_read_definition(connection, definition_id))
         )
-        given = _read_filters(request)
-        given |= {"every": request["every"], "stored": scenario.before == STORED}
+        filters = _read_filters(request)
+        filters |= {"every": request["every"], "stored": scenario.before == STORED}
         tally, written_at = ReplayTally(), 0.0
         with TemporaryDirectory(dir=folder) as aside:
             listing = _ChangedCalls(Path(aside))
-            for rows in read_batches(connection, "replayed_calls", given, _BATCH):
+            for rows in read_batches(connection, "replayed_calls", filters, _BATCH):
                 for row in rows:
-                    one = replay.replay_call(StoredCall(*row))
-                    tally.take(one)
-                    listing.add(one)
+                    replayed = replay.replay_call(StoredCall(*row))
+                    tally.take(replayed)
+                    listing.add(replayed)
                 if time.monotonic() - written_at >= _TELL:
                     written_at = time.monotonic()
                     _write(folder / PROGRESS, {"calls": tally.calls})
@@ -103,12 +103,12 @@ def _replay(request: Mapping[str, Any], folder: Path) -> ReplayTally:
 
 
 def _find_fixes(request: Mapping[str, Any], folder: Path) -> ToolFixes:
-    told = 0.0
+    written_at = 0.0
 
     def report(calls: int) -> None:
-        nonlocal told
-        if time.monotonic() - told >= _TELL:
-            told = time.monotonic()
+        nonlocal written_at
+        if time.monotonic() - written_at >= _TELL:
+            written_at = time.monotonic()
             _write(folder / PROGRESS, {"calls": calls})
 
     with open_generation(Path(request["generation"]), texts=request["texts"]) as connection:
@@ -119,7 +119,7 @@ def _find_fixes(request: Mapping[str, Any], folder: Path) -> ToolFixes:
 def _read_filters(request: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: _parse_day(value) if name.endswith("_day") else value
-        for name, value in request["given"].items()
+        for name, value in request["filters"].items()
     }
 
 
@@ -142,11 +142,11 @@ class _ChangedCalls:
         self._files = {kind: (folder / kind).open("w+b") for kind in ChangeKind}
         self._calls = Counter[ChangeKind]()
 
-    def add(self, one: ReplayedCall) -> None:
-        kind = one.change
+    def add(self, replayed: ReplayedCall) -> None:
+        kind = replayed.change
         if kind is not None and self._calls[kind] < LISTED and self._files[kind].tell() < LISTED_BYTES:
             self._calls[kind] += 1
-            line = json.dumps(changed_row(one), ensure_ascii=False).encode("utf-8", "backslashreplace")
+            line = json.dumps(changed_row(replayed), ensure_ascii=False).encode("utf-8", "backslashreplace")
             self._files[kind].write(line + b"\n")
 
     def write_sorted(self, path: Path) -> None:

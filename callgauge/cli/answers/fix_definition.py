@@ -156,7 +156,7 @@ def _write_change(result: ToolFixes, shape: Shape | None) -> dict[str, str]:
     from callgauge.analysis.replay.definition_shapes import choose_shape, write_definition, write_difference
     from callgauge.analysis.replay.fix_results import list_changes
 
-    edited, _ = apply_changes(result.definition, list_changes(result.fixes))
+    edited = apply_changes(result.definition, list_changes(result.fixes))
     name = shape or choose_shape(result.source, result.mcp_server)
     return {
         "shape": name,
