@@ -173,7 +173,7 @@ def _make_rate_cell(slice_: Slice | None, axis: float) -> DocumentCell:
     return DocumentCell(
         wording.rate(share.k, share.n),
         "\n".join(filter(None, [f"{wording.interval(bounds)}", counts, gap])),
-        at=(share.rate or 0.0) / scale,
+        estimate=(share.rate or 0.0) / scale,
         low=bounds.low / scale if bounds else None,
         high=bounds.high / scale if bounds else None,
     )
