@@ -340,7 +340,7 @@ class EditReplay:
         self._edited = _edit(definition, before, fixes)
         self._alone = {fix.key: _edit(definition, before, [fix]) for fix in fixes}
         self._conditional = [fix for fix in fixes if fix.kind.is_conditional]
-        self._types = {fix.parameter: _list_declared(before, fix.parameter) for fix in fixes}
+        self._types = {name: each.types for name, each in read_parameters(before["schema"]).items()}
         self._dropped = [fix for fix in fixes if fix.kind is EditKind.DROP]
         self._failing = dict.fromkeys(self.fixed, 0)
         self._flows = Counter[tuple[Outcome, Outcome]]()
@@ -423,11 +423,6 @@ def _edit(
     return ToolDefinition.from_json_schema(
         name=definition.name, description=edited["description"], schema=edited["schema"]
     )
-
-
-def _list_declared(definition: Mapping[str, Any], parameter: str) -> tuple[str, ...]:
-    declared = read_parameters(definition["schema"]).get(parameter)
-    return declared.types if declared else ()
 
 
 def _answer(fix: DefinitionFix, value: Any, types: Sequence[str]) -> Any:

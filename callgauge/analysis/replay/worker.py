@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from datetime import date
 from itertools import chain, islice
@@ -22,8 +22,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from callgauge.analysis.metrics import MetricError, answer_metric, read_batches
-from callgauge.analysis.metrics.published_store import Connection, UnshownStoreError, open_generation
+from callgauge.analysis.metrics import MetricError, read_batches, read_rows
+from callgauge.analysis.metrics.published_store import UnshownStoreError, open_generation
 from callgauge.analysis.replay.definition_fixes import FixSearch, ask_store
 from callgauge.analysis.replay.fix_results import ToolFixes
 from callgauge.analysis.replay.replay_calls import (
@@ -83,11 +83,14 @@ def _replay(request: Mapping[str, Any], folder: Path) -> ReplayTally:
     with open_generation(Path(request["generation"]), texts=request["texts"]) as connection:
         scenario = Scenario(**request["scenario"])
         replay = CallReplay(
-            scenario, lambda definition_id: restore_definition(_read_definition(connection, definition_id))
+            scenario,
+            lambda definition_id: restore_definition(
+                read_rows(connection, "replayed_definition", {"definition": definition_id})
+            ),
         )
         filters = _read_filters(request)
         filters |= {"every": request["every"], "stored": scenario.before == STORED}
-        tally, written_at = ReplayTally(), 0.0
+        tally, report = ReplayTally(), _make_report(folder)
         with TemporaryDirectory(dir=folder) as aside:
             listing = _ChangedCalls(Path(aside))
             for rows in read_batches(connection, "replayed_calls", filters, _BATCH):
@@ -95,14 +98,19 @@ def _replay(request: Mapping[str, Any], folder: Path) -> ReplayTally:
                     replayed = replay.replay_call(StoredCall(*row))
                     tally.take(replayed)
                     listing.add(replayed)
-                if time.monotonic() - written_at >= _TELL:
-                    written_at = time.monotonic()
-                    _write(folder / PROGRESS, {"calls": tally.calls})
+                report(tally.calls)
             listing.write_sorted(folder / CHANGED)
     return tally
 
 
 def _find_fixes(request: Mapping[str, Any], folder: Path) -> ToolFixes:
+    with open_generation(Path(request["generation"]), texts=request["texts"]) as connection:
+        search = FixSearch(ask_store(connection), _read_filters(request), _make_report(folder))
+        return search.find_fixes(request["fixes"]["tool"], request["fixes"]["keep"])
+
+
+def _make_report(folder: Path) -> Callable[[int], None]:
+    """Return a function that writes the number of calls parsed so far, a few times per second."""
     written_at = 0.0
 
     def report(calls: int) -> None:
@@ -111,24 +119,14 @@ def _find_fixes(request: Mapping[str, Any], folder: Path) -> ToolFixes:
             written_at = time.monotonic()
             _write(folder / PROGRESS, {"calls": calls})
 
-    with open_generation(Path(request["generation"]), texts=request["texts"]) as connection:
-        search = FixSearch(ask_store(connection), _read_filters(request), report)
-        return search.find_fixes(request["fixes"]["tool"], request["fixes"]["keep"])
+    return report
 
 
 def _read_filters(request: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: _parse_day(value) if name.endswith("_day") else value
+        name: date.fromisoformat(value) if name.endswith("_day") and value else value
         for name, value in request["filters"].items()
     }
-
-
-def _read_definition(connection: Connection, definition_id: str) -> list[dict[Any, Any]]:
-    return answer_metric(connection, "replayed_definition", {"definition": definition_id}).to_dict("records")
-
-
-def _parse_day(text: str | None) -> date | None:
-    return date.fromisoformat(text) if text else None
 
 
 class _ChangedCalls:

@@ -37,7 +37,9 @@ def mcp_servers(
 
         comparison = compare_servers(reader.ask, chosen.parameters)
     if form == "json":
-        print(render.to_json(_describe_comparison(comparison)))
+        servers = [_describe_score(score) for score in comparison.servers]
+        answer = {"sentence": comparison.sentence, "notes": comparison.notes, "servers": servers}
+        print(render.to_json(answer))
         return
     for line in _list_lines(comparison):
         print(render.escape_for_terminal(line))
@@ -93,14 +95,6 @@ def _write_rate(slice_: Slice) -> str:
     if not slice_.is_solid:
         return f"{counts}, too little data for a rate, {measured}"
     return f"{wording.rate(share.k, share.n)} ({wording.interval(share.interval)}), {counts}, {measured}"
-
-
-def _describe_comparison(comparison: ServerComparison) -> dict[str, Any]:
-    return {
-        "sentence": comparison.sentence,
-        "notes": list(comparison.notes),
-        "servers": [_describe_score(score) for score in comparison.servers],
-    }
 
 
 def _describe_score(score: ServerScore) -> dict[str, Any]:
