@@ -253,13 +253,13 @@ def test_promptfoo_asks_for_arguments_that_fit_where_the_right_ones_are_unknown(
 
 
 @pytest.mark.parametrize(
-    "said", [{"raw_arguments": RIGHT, "outcome": "clean", "fault_layer": "execution"}, {}]
+    "changed", [{"raw_arguments": RIGHT, "outcome": "clean", "fault_layer": "execution"}, {}]
 )
 def test_promptfoo_leaves_out_what_a_wrong_call_would_pass(
-    ask: Callable[..., testsets.Ask], said: dict[str, Any]
+    ask: Callable[..., testsets.Ask], changed: dict[str, Any]
 ) -> None:
     calls = [row | {"chain_outcome": "abandoned"} for row in the_calls()]
-    calls[1] |= said
+    calls[1] |= changed
     assert make_case_file("promptfoo", ["c2"], ask(calls)).left_out == {"undecidable": 1}
     assert "definition accepts wrong ones" in testsets.REASONS["undecidable"]
 
