@@ -218,7 +218,7 @@ def test_ours_is_judged_by_what_it_returns_to_everybody() -> None:
     judged = judge(
         "malformed", PEERS[OURS], text_entry, tool.reading(text_entry.raw, tool.read(text_entry.raw))
     )
-    assert (judged.verdict, judged.unreported) == (RIGHT, ())
+    assert (judged.verdict, judged.unsaid) == (RIGHT, ())
     cut = reading_of(parse_arguments('{"b": "cut o'))
     assert any(finding.warns for finding in cut.findings)
 
