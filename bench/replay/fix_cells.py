@@ -107,7 +107,7 @@ def make_store(chance: random.Random, sessions: int, *, is_faulty: bool = False)
     """Return a store with three to six tools and two to four models, with or without the five faults."""
     store = MadeStore({f"tool{number}": _make_schema(chance) for number in range(chance.randint(3, 6))})
     if is_faulty:
-        store.definitions["search"] = _FAULTY
+        store.definitions["search"] = FAULTY
     models = {f"model{number}": chance.uniform(0.5, 1.5) for number in range(chance.randint(2, 4))}
     noise = {
         (model, tool, name): min(0.03, max(0.005, quality * chance.uniform(0.004, 0.025)))
@@ -145,7 +145,7 @@ def make_store(chance: random.Random, sessions: int, *, is_faulty: bool = False)
                 _plant_faults(
                     chance, sent, {name: _shift(rate, shift) for name, rate in planted[model].items()}
                 )
-            store.calls.append(_make_row(len(store.calls), session, model, tool, sent))
+            store.calls.append(make_row(len(store.calls), session, model, tool, sent))
     return store
 
 
@@ -155,13 +155,11 @@ def _shift(rate: float, shift: float) -> float:
     return odds / (1 + odds)
 
 
-_NAMES = ("count", "size", "ratio", "name", "query", "path", "flag", "tags", "mode", "depth")
+_NAMES = ["count", "size", "ratio", "name", "query", "path", "flag", "tags", "mode", "depth"]
 
 
 def _make_schema(chance: random.Random) -> dict[str, Any]:
-    names = chance.sample(
-        ["count", "size", "ratio", "name", "query", "path", "flag", "tags", "mode", "depth"], 5
-    )
+    names = chance.sample(_NAMES, 5)
     kinds: dict[str, dict[str, Any]] = {
         "count": {"type": "integer"}, "size": {"type": "integer"}, "depth": {"type": "integer"},
         "ratio": {"type": "number"}, "flag": {"type": "boolean"},
@@ -175,7 +173,7 @@ def _make_schema(chance: random.Random) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": names[: chance.randint(1, 4)]}
 
 
-_FAULTY = {
+FAULTY: dict[str, Any] = {
     "type": "object",
     "properties": {
         "query": {"type": "string", "description": "What to look for."},
@@ -188,6 +186,7 @@ _FAULTY = {
     },
     "required": ["query", "limit", "rank", "order", "timeout", "page"],
 }
+"""The definition with the five planted faults."""
 _PLANTED = ("limit", "order", "timeout", "page")
 
 
@@ -211,7 +210,8 @@ def _make_value(chance: random.Random, declared: Mapping[str, Any], rate: float)
     return chance.choice(declared["enum"]) if kind == "enum" else right[kind]
 
 
-def _make_row(number: int, session: int, model: str, tool: str, sent: Any) -> dict[str, Any]:
+def make_row(number: int, session: int, model: str, tool: str, sent: Any) -> dict[str, Any]:
+    """Return a call as a row of the metric `replayed_calls`."""
     return {
         "call_id": f"c{number}", "session_id": f"s{session}", "ts": None, "model": model, "sent": tool,
         "args_source": "raw", "raw_arguments": json.dumps(sent), "refused_by_harness": None,

@@ -105,7 +105,11 @@ def count_false_names(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:
 
 
 def _is_any_decided(breakdown: Breakdown) -> bool:
-    return any(each.held and each.held.is_decisive for strata in breakdown.strata.values() for each in strata)
+    return any(
+        each.comparison and each.comparison.is_decisive
+        for strata in breakdown.strata.values()
+        for each in strata
+    )
 
 
 def find_interaction(draws: int, *, whole: bool, seed: int) -> Iterator[Cell]:

@@ -29,14 +29,14 @@ class DocumentColumn:
 class DocumentCell:
     """A cell: a text with smaller lines below.
 
-    `at`, `low` and `high` draw an interval on an axis from 0 to 1. `share` (0 to 1) is drawn as a bar, and
-    `heat` (0 to 1) as a colour. `pale` means that there are too few observations for a reliable value.
+    `estimate`, `low` and `high` draw an interval on an axis from 0 to 1. `share` (0 to 1) is drawn as a bar,
+    and `heat` (0 to 1) as a colour. `pale` means that there are too few observations for a reliable value.
     """
 
     text: str
     sub: str = ""
     tone: Tone | None = None
-    at: float | None = None
+    estimate: float | None = None
     low: float | None = None
     high: float | None = None
     share: float | None = None

@@ -92,7 +92,9 @@ def _write_cell(column: DocumentColumn, cell: DocumentCell, title: str | None) -
     tone = f"tone-{cell.tone}" if cell.tone else "pale" if cell.pale else ""
     text = f"<code>{escape(cell.text)}</code>" if cell.is_code and cell.text else escape(cell.text)
     sub = "".join(f'<span class="sub">{escape(line)}</span>' for line in cell.sub.splitlines())
-    drawn = draw_interval(cell.low, cell.at, cell.high, column.zero) if cell.at is not None else ""
+    drawn = (
+        draw_interval(cell.low, cell.estimate, cell.high, column.zero) if cell.estimate is not None else ""
+    )
     drawn += draw_share(cell.share) if cell.share is not None else ""
     shade = f' style="--heat: {100 * min(1.0, max(0.0, cell.heat)):.0f}%"' if cell.heat is not None else ""
     names = " ".join(filter(None, ("number" if column.is_number else "", "heat" if shade else "")))

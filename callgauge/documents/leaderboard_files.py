@@ -53,9 +53,10 @@ def write_files(board: Leaderboard, version: str) -> Files:
     """Return all files of a published leaderboard. `version` is the version of Callgauge."""
     document = make_document(board, version)
     badges = dict(_list_badges(board))
+    methods = [f"- {escape_text(sentence)}" for sentence in _list_methods(board)]
     files = {
         PAGE: write_html(document),
-        MARKDOWN: f"{write_markdown(document)}\n{_write_list(_list_methods(board))}",
+        MARKDOWN: "\n".join([write_markdown(document), *methods]) + "\n",
         **{path: svg for path, (_, svg) in badges.items()},
     }
     listed = {path: label for path, (label, _) in badges.items()}
@@ -99,11 +100,6 @@ def make_document(board: Leaderboard, version: str) -> Document:
 
 def _list_methods(board: Leaderboard) -> list[str]:
     return [*DEFINITIONS, *filter(None, [board.gap]), *board.notes]
-
-
-def _write_list(sentences: Sequence[str]) -> str:
-    """Return a list in Markdown."""
-    return "".join(f"- {escape_text(sentence)}\n" for sentence in sentences)
 
 
 def _write_day(day: date | None) -> str:
@@ -173,7 +169,7 @@ def _make_rate_cell(slice_: Slice | None, axis: float) -> DocumentCell:
     return DocumentCell(
         wording.rate(share.k, share.n),
         "\n".join(filter(None, [f"{wording.interval(bounds)}", counts, gap])),
-        at=(share.rate or 0.0) / scale,
+        estimate=(share.rate or 0.0) / scale,
         low=bounds.low / scale if bounds else None,
         high=bounds.high / scale if bounds else None,
     )

@@ -44,14 +44,18 @@ def draw_small_trend(points: Sequence[tuple[float, float]], words: str, expected
     )
 
 
-def draw_interval(low: float | None, at: float | None, high: float | None, zero: float | None) -> str:
+def draw_interval(low: float | None, estimate: float | None, high: float | None, zero: float | None) -> str:
     """Return a drawing of an interval and its estimate on an axis from 0 to 1.
 
     Parts outside the axis are cut off. `zero` is the position of a vertical line on the axis.
     """
     ends = [100 * min(1.0, max(0.0, end)) for end in (low, high) if end is not None]
     line = f'<line x1="{ends[0]:.1f}" x2="{ends[1]:.1f}" y1="5" y2="5"/>' if len(ends) == 2 else ""
-    dot = f'<circle cx="{100 * at:.1f}" cy="5" r="3"/>' if at is not None and 0 <= at <= 1 else ""
+    dot = (
+        f'<circle cx="{100 * estimate:.1f}" cy="5" r="3"/>'
+        if estimate is not None and 0 <= estimate <= 1
+        else ""
+    )
     track = '<line class="track" x1="0" x2="100" y1="5" y2="5"/>'
     if zero is not None:
         track += f'<line class="track" x1="{100 * zero:.1f}" x2="{100 * zero:.1f}" y1="0" y2="10"/>'

@@ -12,32 +12,35 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any, cast
+from typing import Any, AnyStr, cast
 
 _METHODS = ("match", "fullmatch", "search", "finditer", "findall", "split", "sub", "subn")
 _IS_RIGHT = sys.version_info >= (3, 11, 5)
 _POSSESSIVE = re.compile(r"([*+?]|\{\d*,?\d*\})\+")
 
 
-def compile_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def compile_regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return a pattern that is compiled when one of its methods is first used.
 
     Before Python 3.11.5, an equivalent pattern is compiled. For a pattern that may have an error, use
     `re.compile`.
     """
-    return cast("re.Pattern[str]", LazyPattern(pattern, flags))
+    return cast("re.Pattern[AnyStr]", LazyPattern(pattern, flags))
 
 
 class LazyPattern:
     """A pattern with the methods of `re.Pattern`. After the first use, they are those of `re.Pattern`."""
 
-    def __init__(self, pattern: str, flags: int) -> None:
+    def __init__(self, pattern: str | bytes, flags: int) -> None:
         self.pattern = pattern
         self.flags = flags
 
     def __getattr__(self, name: str) -> Any:
         """Compile the pattern and take over its methods, so that no later use calls this function."""
-        compiled = re.compile(self.pattern if _IS_RIGHT else make_atomic(self.pattern), self.flags)
+        pattern = self.pattern
+        if not _IS_RIGHT and isinstance(pattern, str):
+            pattern = make_atomic(pattern)
+        compiled = re.compile(pattern, self.flags)
         for method in _METHODS:
             setattr(self, method, getattr(compiled, method))
         return getattr(compiled, name)

@@ -166,11 +166,11 @@ def test_strata_are_corrected_for_all_dimensions_together() -> None:
     (first, *_), (other, *_) = (
         [each for each in breakdown.strata["model"] if each.name == "heron"] for breakdown in (alone, among)
     )
-    assert first.held is not None
-    assert other.held is not None
-    assert first.held.p is not None
-    assert other.held.p == pytest.approx(2 * first.held.p)
-    assert (first.held.compared, other.held.compared) == (2, 14)
+    assert first.comparison is not None
+    assert other.comparison is not None
+    assert first.comparison.p is not None
+    assert other.comparison.p == pytest.approx(2 * first.comparison.p)
+    assert (first.comparison.compared, other.comparison.compared) == (2, 14)
 
 
 def test_what_the_logs_do_not_name_gets_no_verdict() -> None:
@@ -249,8 +249,8 @@ def test_a_stratum_is_told_at_the_same_mix_where_it_did_other_work() -> None:
     (whole,) = compare_pairs([(wholes[1], wholes[0])], strata.compare([(("B", wholes[1]), ("A", wholes[0]))]))
     breakdown = break_down(whole, {"model": slices}, strata)  # type: ignore[dict-item]
     heron = next(stratum for stratum in breakdown.strata["model"] if stratum.name == "heron")
-    assert heron.held is not None
-    assert heron.held.is_at_same_mix
+    assert heron.comparison is not None
+    assert heron.comparison.is_at_same_mix
     assert heron.standing() in (Standing.ALIKE, Standing.UNDECIDED)
     assert not heron.is_unlike_others
     assert "heron" not in headline(breakdown)

@@ -66,7 +66,7 @@ def arms_of(
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "standing"),
+    ("slice_", "other", "standing"),
     [
         (of_slice("a", 10, 1000), of_slice("b", 100, 1000), Standing.BETTER),
         (of_slice("a", 100, 1000), of_slice("b", 10, 1000), Standing.WORSE),
@@ -96,9 +96,9 @@ def arms_of(
     ],
 )
 def test_what_may_be_said_of_a_slice_beside_another(
-    one: Slice, other: Slice | None, standing: Standing
+    slice_: Slice, other: Slice | None, standing: Standing
 ) -> None:
-    comparison = hold(one, other)
+    comparison = hold(slice_, other)
     assert comparison.standing(SMALLEST) is standing
     assert (comparison.p is None) == (standing in (Standing.TOO_FEW, Standing.UNMEASURED, Standing.REFERENCE))
 

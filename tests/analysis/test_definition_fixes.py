@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 from typing import Any
 
 import pytest
 
-from bench.replay.fix_cells import FAULTS, MadeStore, make_store, name_proposals
+from bench.replay.fix_cells import FAULTS, FAULTY, MadeStore, make_row, make_store, name_proposals
 from callgauge.analysis.replay.definition_edits import (
     accept_types,
     add_enum_value,
@@ -30,30 +31,22 @@ from callgauge.analysis.replay.fix_sentences import (
     write_overall_answer,
 )
 
-PROPERTIES: dict[str, Any] = {
-    "query": {"type": "string", "description": "What to look for."},
-    "limit": {"type": "integer", "description": "How many hits."},
-    "rank": {"type": "integer", "description": "Where to begin."},
-    "order": {"type": "string", "enum": ["newest", "oldest"]},
-    "timeout": {"type": "integer", "description": "How long to wait"},
-    "page": {"type": "integer", "examples": ["3"]},
-    "trace": {"type": "boolean", "description": "Log each comparison."},
-}
 FINE = {"query": "a", "limit": 5, "rank": 1, "order": "newest", "timeout": 30, "page": 1}
 WRONG: dict[str, Any] = {"limit": "5", "order": "random", "timeout": "30s", "page": "2"}
 
 
 def made(
-    *, wrong: tuple[str, ...] = tuple(WRONG), every: int = 6, models: tuple[str, ...] = ("slate", "heron"),
-    properties: dict[str, Any] | None = None, calls: int = 480,
-) -> MadeStore:  # fmt: skip
+    *,
+    wrong: tuple[str, ...] = tuple(WRONG),
+    calls: int = 480,
+    every: int = 6,
+    models: tuple[str, ...] = ("slate", "heron"),
+) -> MadeStore:
     """Return a store of one tool whose parameters `wrong` get another value in one of `every` calls.
 
     Only the models in `models` make the errors. Two models make calls, in sessions of two calls.
     """
-    required = [name for name in PROPERTIES if name != "trace"]
-    schema = {"type": "object", "properties": properties or PROPERTIES, "required": required}
-    store = MadeStore({"search": schema})
+    store = MadeStore({"search": copy.deepcopy(FAULTY)})
     for number in range(calls):
         session = number // 2
         model = ("slate", "heron")[session % 2]
@@ -61,19 +54,8 @@ def made(
         for place, name in enumerate(wrong):
             if model in models and (number * 7 + place) % every == 0:
                 sent[name] = WRONG[name]
-        store.calls.append(row(number, session, model, sent))
+        store.calls.append(make_row(number, session, model, "search", sent))
     return store
-
-
-def row(
-    number: int, session: int, model: str, sent: Any, definition: str | None = "d-search"
-) -> dict[str, Any]:
-    return {
-        "call_id": f"c{number}", "session_id": f"s{session}", "ts": None, "model": model, "sent": "search",
-        "args_source": "raw", "raw_arguments": json.dumps(sent), "refused_by_harness": None,
-        "result_fault_layer": None, "definition_id": definition, "offered": True, "outcome": "clean",
-        "codes": None,
-    }  # fmt: skip
 
 
 def fixes_of(store: MadeStore) -> ToolFixes:
@@ -140,7 +122,8 @@ def test_an_edit_because_of_which_a_call_would_fail_is_not_proposed() -> None:
     store = made(wrong=())
     store.definitions["search"]["additionalProperties"] = False
     store.definitions["older"] = store.definitions["search"]
-    store.calls.append(row(480, 240, "slate", {**FINE, "trace": True}, definition=None))
+    sent = make_row(480, 240, "slate", "search", {**FINE, "trace": True})
+    store.calls.append({**sent, "definition_id": None})
     result = fixes_of(store)
     assert result.fixes == ()
     assert [each.reason for each in result.rejected] == [LeftOut.WOULD_FAIL]
@@ -148,7 +131,7 @@ def test_an_edit_because_of_which_a_call_would_fail_is_not_proposed() -> None:
 
 def test_calls_of_an_older_declaration_do_not_count_against_the_newest() -> None:
     store = made(wrong=("limit",))
-    older = {"type": "object", "properties": {**PROPERTIES, "limit": {"type": "integer"}}}
+    older = {**FAULTY, "properties": {**FAULTY["properties"], "limit": {"type": "integer"}}}
     ask = store.ask
 
     def ask_older(metric: str, parameters: Any) -> Any:
@@ -233,18 +216,16 @@ def test_made_stores_without_a_fault_get_no_edit_and_five_faults_get_five() -> N
     proposed = [name_proposals(make_store(random.Random(f"quiet {seed}"), 100)) for seed in range(40)]
     assert sum(map(bool, proposed)) <= 2
     faulty = [make_store(random.Random(f"faulty {seed}"), 600, is_faulty=True) for seed in range(5)]
-    found = [name_proposals(store) for store in faulty]
-    assert all(keys <= FAULTS for keys in found)
-    assert sum(keys == FAULTS for keys in found) >= 4
+    edits = [name_proposals(store) for store in faulty]
+    assert all(keys <= FAULTS for keys in edits)
+    assert sum(keys == FAULTS for keys in edits) >= 4
 
 
 # --- single edits --------------------------------------------------------------------------------------
 
 
 def edited(schema: dict[str, Any], changes: Any) -> Any:
-    definition, unfit = apply_changes({"description": "", "schema": schema}, changes)
-    assert unfit == []
-    return definition["schema"]
+    return apply_changes({"description": "", "schema": schema}, changes)["schema"]
 
 
 def declare(**properties: Any) -> dict[str, Any]:
@@ -273,10 +254,8 @@ def test_a_wider_type_that_helps_nothing_is_no_edit(declared: Any) -> None:
 
 def test_an_enum_value_is_added_also_to_an_optional_enum() -> None:
     schema = declare(a={"anyOf": [{"type": "string", "enum": ["x"]}, {"type": "null"}]})
-    assert edited(schema, add_enum_value(schema, "a", "y"))["properties"]["a"]["anyOf"][0]["enum"] == [
-        "x",
-        "y",
-    ]
+    changes = [*add_enum_value(schema, "a", "y"), *add_enum_value(schema, "a", "z")]
+    assert edited(schema, changes)["properties"]["a"]["anyOf"][0]["enum"] == ["x", "y", "z"]
     assert add_enum_value(schema, "a", "x") == ()
 
 
@@ -330,7 +309,7 @@ def test_texts_without_meaning_are_removed_and_others_stay() -> None:
 @pytest.mark.parametrize("shape", list(SHAPES))
 def test_the_diff_is_in_the_shape_of_the_definition(shape: str) -> None:
     result = fixes_of(made())
-    after, _ = apply_changes(result.definition, list_changes(result.fixes))
+    after = apply_changes(result.definition, list_changes(result.fixes))
     difference = write_difference(shape, "search", result.definition, after)
     assert "+" in difference
     assert "Unit: seconds" in difference

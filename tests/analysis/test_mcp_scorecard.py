@@ -133,5 +133,3 @@ def test_the_command_prints_the_same_sentence_as_text_and_json(tmp_path: Path) -
         200,
     )
     assert servers["files"]["latency_ms"]["p95"] is None
-    assert CliRunner().invoke(app, ["mcp-servers", "--store", str(tmp_path), "--days", "soon"]).exit_code == 2
-    assert CliRunner().invoke(app, ["mcp-servers", "--store", str(tmp_path / "none")]).exit_code == 1

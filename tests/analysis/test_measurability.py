@@ -20,7 +20,7 @@ from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Share
 
 
-def one(rate: str, name: str, k: int, n: int, also: str = "all") -> Slice:
+def make_slice(rate: str, name: str, k: int, n: int, also: str = "all") -> Slice:
     return Slice(RATES[rate], name, also, Share(k, n), n)
 
 
@@ -31,7 +31,7 @@ def with_definitions(**shares: int) -> list[Slice]:
     return [
         part
         for name, defined in shares.items()
-        for part in (one("defined", name, defined, 100), one("syntax_error", name, 0, 100))
+        for part in (make_slice("defined", name, defined, 100), make_slice("syntax_error", name, 0, 100))
     ]
 
 
@@ -39,7 +39,7 @@ def reported(**shares: int) -> list[Slice]:
     return [
         part
         for name, count in shares.items()
-        for part in (one("recorded_ok", name, 0, count), one("turn_success", name, 9, 100))
+        for part in (make_slice("recorded_ok", name, 0, count), make_slice("turn_success", name, 9, 100))
     ]
 
 
@@ -91,13 +91,17 @@ def test_reported_success_is_compared_whether_there_are_definitions_or_not() -> 
 
 
 def test_slices_of_one_name_add_up() -> None:
-    days = [one("defined", "a", k, 50, day) for day, k in (("1", 50), ("2", 0))]
-    days += [one("syntax_error", "a", 0, 50, day) for day in "12"]
+    days = [make_slice("defined", "a", k, 50, day) for day, k in (("1", 50), ("2", 0))]
+    days += [make_slice("syntax_error", "a", 0, 50, day) for day in "12"]
     assert compare_by("parse_error", days).shares == {"a": 0.5}
 
 
 def test_a_slice_of_which_nothing_was_measured_does_not_change_the_rate() -> None:
-    slices = [*with_definitions(a=100), one("defined", "b", 0, 0), one("syntax_error", "b", 0, 0)]
+    slices = [
+        *with_definitions(a=100),
+        make_slice("defined", "b", 0, 0),
+        make_slice("syntax_error", "b", 0, 0),
+    ]
     assert compare_by("parse_error", slices).rate == "parse_error"
 
 
@@ -105,15 +109,15 @@ def test_a_slice_of_which_nothing_was_measured_does_not_change_the_rate() -> Non
 def test_the_rates_to_ask_for_are_those_that_are_read(rate: str) -> None:
     named = rates_to_compare(rate)
     assert named[0] == rate
-    slices = [one(name, "a", 1, 9) for name in named]
+    slices = [make_slice(name, "a", 1, 9) for name in named]
     assert compare_by(rate, slices).rate == rate
     assert set(named) <= set(RATES)
 
 
 def test_a_caption_says_what_parse_errors_do_not_cover() -> None:
     slices = [
-        one("parse_error", "a", 0, 100), one("defined", "a", 60, 100),
-        one("parse_error", "b", 0, 100), one("defined", "b", 0, 100),
+        make_slice("parse_error", "a", 0, 100), make_slice("defined", "a", 60, 100),
+        make_slice("parse_error", "b", 0, 100), make_slice("defined", "b", 0, 100),
     ]  # fmt: skip
     shares = find_definition_shares(slices)
     assert {name: describe_definitions(share) for name, share in shares.items()} == {

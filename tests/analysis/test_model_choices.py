@@ -252,7 +252,7 @@ def test_tools_have_no_sum_of_savings(made: Path) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("asked", "words"),
+    ("filters", "words"),
     [
         ({"list_": prices()}, "No cost is known: load the prices of the models with callgauge prices"),
         ({"list_": prices(owl=2, jay=0.5), "models": ("owl",)}, "only one model was used"),
@@ -263,8 +263,8 @@ def test_tools_have_no_sum_of_savings(made: Path) -> None:
         ),
     ],
 )
-def test_the_sentence_says_what_is_missing(made: Path, asked: dict[str, Any], words: str) -> None:
-    assert words in describe_choices(ask_store(made, **asked))
+def test_the_sentence_says_what_is_missing(made: Path, filters: dict[str, Any], words: str) -> None:
+    assert words in describe_choices(ask_store(made, **filters))
 
 
 @pytest.mark.thorough

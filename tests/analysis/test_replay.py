@@ -266,7 +266,7 @@ def test_values_that_moved_are_told_by_path_and_true_is_not_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"edited": "{"}, "cannot be read"),
         ({"edited": "[]"}, "defines no tool"),
@@ -276,8 +276,8 @@ def test_values_that_moved_are_told_by_path_and_true_is_not_one() -> None:
         ({"before": "never"}, "nothing to compare"),
     ],
 )
-def test_settings_that_make_no_sense_are_one_sentence(settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(ScenarioError, match=said):
+def test_settings_that_make_no_sense_are_one_sentence(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
         Scenario(**settings).definitions()
 
 

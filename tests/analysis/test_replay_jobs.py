@@ -63,7 +63,7 @@ def desk() -> ReplayQueue:
     return ReplayQueue()
 
 
-def asked(generation: str, scenario: Scenario | None = None, **parameters: Any) -> ReplayRequest:
+def make_request(generation: str, scenario: Scenario | None = None, **parameters: Any) -> ReplayRequest:
     return ReplayRequest(generation, parameters, 43, 1, scenario or Scenario(policy="strict"), True)
 
 
@@ -77,7 +77,7 @@ def ended(desk: ReplayQueue, job: ReplayJob, seconds: float = 240.0) -> ReplayJo
 
 
 def test_a_replay_counts_and_lists_what_moved(desk: ReplayQueue, generation: str) -> None:
-    job = ReplayJob(asked(generation, tools=["read_file"]))
+    job = ReplayJob(make_request(generation, tools=["read_file"]))
     desk.submit(job)
     assert job.state == "running"
     ended(desk, job)
@@ -95,7 +95,7 @@ def test_a_replay_counts_and_lists_what_moved(desk: ReplayQueue, generation: str
 
 @pytest.mark.thorough
 def test_days_and_sessions_of_a_slice_narrow_a_replay(desk: ReplayQueue, generation: str) -> None:
-    none = ReplayJob(asked(generation, from_day=date(2026, 11, 21)))
+    none = ReplayJob(make_request(generation, from_day=date(2026, 11, 21)))
     desk.submit(none)
     assert ended(desk, none).summary
     assert none.summary
@@ -108,7 +108,7 @@ def test_days_and_sessions_of_a_slice_narrow_a_replay(desk: ReplayQueue, generat
 
 
 def test_a_replay_that_is_cancelled_leaves_no_process(desk: ReplayQueue, generation: str) -> None:
-    job = ReplayJob(asked(generation), SLEEPS)
+    job = ReplayJob(make_request(generation), SLEEPS)
     desk.submit(job)
     process = job._process
     assert process
@@ -118,7 +118,7 @@ def test_a_replay_that_is_cancelled_leaves_no_process(desk: ReplayQueue, generat
 
 
 def test_a_worker_that_dies_is_one_sentence(desk: ReplayQueue, generation: str) -> None:
-    job = ReplayJob(asked(generation), SLEEPS)
+    job = ReplayJob(make_request(generation), SLEEPS)
     desk.submit(job)
     assert job._process
     os.kill(job._process.pid, signal.SIGKILL)
@@ -129,13 +129,13 @@ def test_a_worker_that_dies_is_one_sentence(desk: ReplayQueue, generation: str) 
 
 
 def test_a_worker_that_fails_says_its_last_words(desk: ReplayQueue, generation: str) -> None:
-    job = ReplayJob(asked(generation), (sys.executable, "-c", "raise SystemExit('out of paper')"))
+    job = ReplayJob(make_request(generation), (sys.executable, "-c", "raise SystemExit('out of paper')"))
     desk.submit(job)
     assert ended(desk, job).problem == "The replay's process ended (exit code 1): out of paper"
 
 
 def test_a_store_that_cannot_be_read_is_one_sentence(desk: ReplayQueue, tmp_path: Path) -> None:
-    job = ReplayJob(asked(str(tmp_path / "none.duckdb")))
+    job = ReplayJob(make_request(str(tmp_path / "none.duckdb")))
     desk.submit(job)
     assert ended(desk, job).state == "failed"
     assert job.problem
@@ -143,7 +143,7 @@ def test_a_store_that_cannot_be_read_is_one_sentence(desk: ReplayQueue, tmp_path
 
 
 def test_one_runs_and_the_next_waits_for_it(desk: ReplayQueue, generation: str) -> None:
-    first, second = ReplayJob(asked(generation), SLEEPS), ReplayJob(asked(generation))
+    first, second = ReplayJob(make_request(generation), SLEEPS), ReplayJob(make_request(generation))
     desk.submit(first)
     desk.submit(second)
     assert (first.state, second.state) == ("running", "waiting")
@@ -154,11 +154,11 @@ def test_one_runs_and_the_next_waits_for_it(desk: ReplayQueue, generation: str) 
 
 
 def test_only_so_many_may_wait(desk: ReplayQueue, generation: str) -> None:
-    jobs = [ReplayJob(asked(generation), SLEEPS) for _ in range(1 + WAITING)]
+    jobs = [ReplayJob(make_request(generation), SLEEPS) for _ in range(1 + WAITING)]
     for job in jobs:
         desk.submit(job)
     with pytest.raises(ReplayQueueFullError):
-        desk.submit(ReplayJob(asked(generation)))
+        desk.submit(ReplayJob(make_request(generation)))
     for job in reversed(jobs):
         desk.drop(job)
 
@@ -166,14 +166,14 @@ def test_only_so_many_may_wait(desk: ReplayQueue, generation: str) -> None:
 @pytest.mark.thorough
 def test_who_asks_for_the_same_replay_gets_the_finished_one(desk: ReplayQueue, generation: str) -> None:
     first, second = SessionReplay(desk), SessionReplay(desk)
-    first.begin(ReplayJob(asked(generation)))
+    first.begin(ReplayJob(make_request(generation)))
     done = ended(desk, first.job or pytest.fail("no job"))
-    second.begin(ReplayJob(asked(generation), SLEEPS))
+    second.begin(ReplayJob(make_request(generation), SLEEPS))
     assert second.job is done
     first.release()
     assert done.folder.exists(), "the other session still shows it"
     assert len(list(done.read_changed_calls())) == 10
-    second.begin(ReplayJob(asked(generation, Scenario(policy="safe"))))
+    second.begin(ReplayJob(make_request(generation, Scenario(policy="safe"))))
     assert second.job is not done, "other settings are another replay"
     second.release()
 
@@ -183,10 +183,10 @@ def test_who_waits_for_the_same_replay_gets_it_when_it_is_finished(
     desk: ReplayQueue, generation: str
 ) -> None:
     first, second = SessionReplay(desk), SessionReplay(desk)
-    first.begin(ReplayJob(asked(generation)))
-    second.begin(ReplayJob(asked(generation), SLEEPS))
+    first.begin(ReplayJob(make_request(generation)))
+    second.begin(ReplayJob(make_request(generation), SLEEPS))
     third = SessionReplay(desk)
-    third.begin(ReplayJob(asked(generation), SLEEPS))
+    third.begin(ReplayJob(make_request(generation), SLEEPS))
     ended(desk, first.job or pytest.fail("no job"))
     third.poll()
     assert third.job is first.job
@@ -195,7 +195,7 @@ def test_who_waits_for_the_same_replay_gets_it_when_it_is_finished(
 
 @pytest.mark.thorough
 def test_the_changed_calls_of_one_move(desk: ReplayQueue, generation: str) -> None:
-    job = ReplayJob(asked(generation))
+    job = ReplayJob(make_request(generation))
     desk.submit(job)
     ended(desk, job)
     assert len(list(job.read_changed_calls(flow=("coerced", "failed")))) == 10
@@ -204,7 +204,7 @@ def test_the_changed_calls_of_one_move(desk: ReplayQueue, generation: str) -> No
 
 
 def test_a_worker_ends_when_its_server_does(generation: str, tmp_path: Path) -> None:
-    job = ReplayJob(asked(generation), (sys.executable, "-P", "-c", _PATIENT))
+    job = ReplayJob(make_request(generation), (sys.executable, "-P", "-c", _PATIENT))
     job.start()
     assert job._process
     assert job._process.stdin
@@ -223,9 +223,9 @@ worker.main()
 
 @pytest.mark.thorough
 def test_a_search_for_edits_runs_in_the_worker_and_its_result_is_kept(desk: ReplayQueue, store: Path) -> None:
-    publish_made(store, made(calls=240))
+    publish_made(store, made())
     generation = str(published_generation(str(store)))
-    request = ReplayRequest(generation, {}, 240, 1, Scenario(), True, FixQuestion("search"))
+    request = ReplayRequest(generation, {}, 480, 1, Scenario(), True, FixQuestion("search"))
     job = ReplayJob(request)
     desk.submit(job)
     ended(desk, job)

@@ -325,15 +325,15 @@ def test_a_text_that_is_nested_without_end_harms_no_other(generation: Path, sql:
 
 
 @pytest.mark.parametrize(
-    ("sql", "said"),
+    ("sql", "message"),
     [
         ("SELECT '" + "x" * 1_000_000 + "'", "1,000,009 characters"),
         ("SELECT '\ud800'", "half of a character"),
         ("SELECT '\0'", "NUL"),
     ],
 )
-def test_a_text_that_is_no_sql_text_is_not_even_sent(generation: Path, sql: str, said: str) -> None:
-    assert said in refusal(generation, sql)
+def test_a_text_that_is_no_sql_text_is_not_even_sent(generation: Path, sql: str, message: str) -> None:
+    assert message in refusal(generation, sql)
 
 
 def test_a_process_that_dies_is_a_sentence(generation: Path, monkeypatch: pytest.MonkeyPatch) -> None:

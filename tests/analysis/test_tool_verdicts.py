@@ -16,7 +16,7 @@ def a_slice(name: str, k: int, n: int, total: int, rate: str = "parse_error") ->
 
 
 @pytest.mark.parametrize(
-    ("one", "failures"),
+    ("slice_", "failures"),
     [
         (a_slice("a", 5, 50, 200), 20.0),
         (a_slice("a", 40, 50, 100, "recovered"), 20.0),
@@ -24,8 +24,8 @@ def a_slice(name: str, k: int, n: int, total: int, rate: str = "parse_error") ->
         (None, 0.0),
     ],
 )
-def test_failures_are_the_bad_share_of_all(one: Slice | None, failures: float) -> None:
-    assert estimate_failures(one) == pytest.approx(failures)
+def test_failures_are_the_bad_share_of_all(slice_: Slice | None, failures: float) -> None:
+    assert estimate_failures(slice_) == pytest.approx(failures)
 
 
 def test_many_calls_at_a_small_rate_lose_more_than_one_call_that_failed() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import typer
@@ -90,3 +91,16 @@ def test_every_exit_code_has_a_meaning_and_help_prints_it() -> None:
     assert {int(code) for code in NightExit} | set(EXIT_CODES.values()) <= {int(code) for code in ExitCode}
     shown = run("--help")
     assert all(f"  {int(code):<5}{meaning}\n" in shown for code, meaning in MEANINGS.items())
+
+
+@pytest.mark.parametrize(
+    "command", ["fix-definition", "which-model", "public-rates", "mcp-servers", "publish"]
+)
+def test_a_command_that_compares_calls_needs_a_store_and_days(command: str, tmp_path: Path) -> None:
+    words = [command, "--store", str(tmp_path / "none")]
+    words += ["--out", str(tmp_path / "board")] if command == "publish" else []
+    missing, wrong = (CliRunner().invoke(app, [*words, "--days", days]) for days in ("all", "soon"))
+    assert (missing.exit_code, wrong.exit_code) == (1, 2)
+    assert "Nothing has been loaded yet. Load logs into it: callgauge ingest PATH --store" in missing.stderr
+    assert "--days “soon” is not a range of days; use 7d" in wrong.stderr
+    assert not list(tmp_path.iterdir())

@@ -5,22 +5,17 @@ from __future__ import annotations
 import json
 import stat
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from bench.replay.fix_cells import FAULTY
 from callgauge.cli.main import app
 from lenient import ToolCatalog
 from tests.analysis.made_fixes import publish_made
-from tests.analysis.test_definition_fixes import PROPERTIES, made
+from tests.analysis.test_definition_fixes import made
 
-REQUIRED = [name for name in PROPERTIES if name != "trace"]
-DECLARED: dict[str, Any] = {
-    "name": "search",
-    "description": "Runs search.",
-    "input_schema": {"type": "object", "properties": PROPERTIES, "required": REQUIRED},
-}
+DECLARED = {"name": "search", "description": "Runs search.", "input_schema": FAULTY}
 
 
 @pytest.fixture(scope="module")
@@ -100,26 +95,20 @@ def test_a_file_that_cannot_be_edited_stays_as_it_is(
     assert not file.exists() if content is None else file.read_bytes() == content
 
 
-def test_wrong_use_and_missing_data_are_said(store: Path, tmp_path: Path) -> None:
-    assert run(store, "--apply", "x.json").exit_code == 2
-    assert run(store, "search", "--days", "yesteryear").exit_code == 2
+def test_the_days_choose_the_calls(store: Path) -> None:
     assert "No call of search is in this selection" in run(store, "search", "--days", "2020-01-01").stdout
     assert run(store, "search", "--days", "all").stdout.startswith("Calls of all days.\n")
-    missing = run(tmp_path / "none", "search")
-    assert missing.exit_code == 1
-    assert "Nothing has been loaded yet" in missing.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
+        (["--apply", "x.json"], "--apply needs the name of a tool"),
         (["serch"], "There is no tool 'serch'. Did you mean search?"),
         (["search", "--mcp-server", "githb"], "There is no MCP server 'githb'."),
     ],
 )
-def test_a_tool_or_a_server_that_no_log_contains_is_wrong_use(
-    store: Path, words: list[str], problem: str
-) -> None:
+def test_wrong_use_gets_a_message(store: Path, words: list[str], problem: str) -> None:
     result = run(store, *words)
     assert result.exit_code == 2
     assert problem in result.stderr

@@ -170,5 +170,5 @@ def test_a_signal_is_passed_on_to_the_command(tmp_path: Path) -> None:
     assert running.stdout is not None
     assert running.stdout.readline() == "up\n"
     running.terminate()
-    _, told = running.communicate(timeout=WAIT)
-    assert (running.returncode, "0 exchanges recorded" in told) == (5, True)
+    _, problem = running.communicate(timeout=WAIT)
+    assert (running.returncode, "0 exchanges recorded" in problem) == (5, True)

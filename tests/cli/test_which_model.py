@@ -75,7 +75,6 @@ def test_tools_have_rows_of_their_own(store: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (("--days", "soon"), 2, "--days"),
         (("--format", "xml"), 2, "xml"),
         (("--by", "host"), 2, "host"),
         (("-o", "{missing}/routes.yaml"), 1, "cannot write"),
@@ -87,9 +86,3 @@ def test_wrong_use_gets_a_message(
     result = which(store, *(each.replace("{missing}", str(tmp_path / "missing")) for each in options))
     assert result.exit_code == code
     assert words in result.output
-
-
-def test_a_folder_without_a_store_gets_a_message(tmp_path: Path) -> None:
-    result = which(tmp_path / "nothing")
-    assert result.exit_code == 1
-    assert "Nothing has been loaded yet" in result.output

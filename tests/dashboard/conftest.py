@@ -131,7 +131,7 @@ def opened(page: str = FILES[0], state: Mapping[str, Any] | None = None, /, **qu
     return app
 
 
-def said(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     """Return the content of all text elements of a page."""
     kinds = (
         app.title,

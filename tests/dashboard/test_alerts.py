@@ -13,7 +13,7 @@ from callgauge.analysis.metrics.published_store import read_store
 from callgauge.memory.memory_file import FILE
 from tests.analysis.made_nights import LAST, Rate, publish_nights, regressed
 from tests.analysis.store_fixture import HOSTILE, a_call
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 
 SINCE = date(2026, 11, 12)
 KESTREL = ":blue[Parse errors of kestrel\\-14b] "
@@ -77,21 +77,22 @@ def test_a_quiet_night_says_what_could_have_been_found(store: Path) -> None:
     publish_nights(store)
     app = opened()
     assert sentences(app) == []
-    assert "No alerts on 20 Nov. A change below about " in said(app)
-    assert "in a model would not show after one day yet (about " in said(app)
-    assert "beyond chance" not in said(app)
+    assert "No alerts on 20 Nov. A change below about " in page_text(app)
+    assert "in a model would not show after one day yet (about " in page_text(app)
+    assert "beyond chance" not in page_text(app)
 
 
 @pytest.mark.thorough
 def test_with_too_few_days_before_no_change_is_claimed(store: Path) -> None:
     publish_nights(store, regressed(LAST), days=5)
-    assert "Too few days to find a change: it takes 5 before the newest one, and 5 days have" in said(
+    assert "Too few days to find a change: it takes 5 before the newest one, and 5 days have" in page_text(
         opened()
     )
 
 
 def test_without_days_before_there_is_nothing_to_compare_with(small: Path) -> None:
-    assert "Too few days to find a change: it takes 5 before the newest one, and 1 day has" in said(opened())
+    text = page_text(opened())
+    assert "Too few days to find a change: it takes 5 before the newest one, and 1 day has" in text
 
 
 def test_the_same_alerts_show_whatever_days_the_page_shows(store: Path) -> None:
@@ -109,7 +110,7 @@ def test_a_filter_leaves_the_alerts_on_what_it_chooses(store: Path) -> None:
 
 def test_an_open_alert_is_marked_on_the_trend_with_the_same_words(store: Path) -> None:
     publish_nights(store, regressed(date(2026, 11, 19)))
-    words = said(opened())
+    words = page_text(opened())
     assert "1 open alert of the nightly runs is marked." in words
     assert "0 changes found" not in words
 
@@ -126,17 +127,17 @@ def test_an_alert_leads_to_its_comparison_with_the_days_before_it_began(store: P
 
 def test_an_acknowledged_alert_folds_away_with_who_and_why_and_comes_back(store: Path) -> None:
     publish_nights(store, regressed(SINCE))
-    assert "Needs attention (1)" in said(opened())
+    assert "Needs attention (1)" in page_text(opened())
     app = acknowledge(opened(), by="Ana *", note=HOSTILE)
-    words = said(app)
+    words = page_text(app)
     assert "1 acknowledged" in [expander.label for expander in app.expander]
     assert "by Ana \\*, " in words
     assert "\\<img src" in words
     assert "Needs attention\n" in words
     app = opened()
-    assert "Needs attention\n" in said(app)
+    assert "Needs attention\n" in page_text(app)
     next(button for button in app.button if button.label == "Withdraw").click().run()
-    assert "Needs attention (1)" in said(app)
+    assert "Needs attention (1)" in page_text(app)
 
 
 @pytest.mark.thorough
@@ -144,7 +145,7 @@ def test_what_a_model_does_to_its_prompt_and_tool_is_told_once(store: Path) -> N
     publish_nights(store, regressed(SINCE, to=0.5))
     app = opened()
     assert sentences(app)[0].startswith(KESTREL)
-    assert "Needs attention (1)" in said(app)
+    assert "Needs attention (1)" in page_text(app)
     assert "2 other changes" in [expander.label for expander in app.expander]
 
 
@@ -152,7 +153,7 @@ def test_what_a_model_does_to_its_prompt_and_tool_is_told_once(store: Path) -> N
 def test_models_that_fail_alike_leave_their_prompt_in_the_lead(store: Path) -> None:
     """A new prompt version is worse with every model, so the alert about the prompt comes first."""
     publish_nights(store, lambda _, day: 0.3 if day >= SINCE else 0.03)
-    assert "Needs attention (1)" in said(opened())
+    assert "Needs attention (1)" in page_text(opened())
 
 
 @pytest.mark.thorough
@@ -161,7 +162,7 @@ def test_a_memory_that_cannot_be_written_is_told(store: Path) -> None:
     app = opened()
     (store / FILE).mkdir()  # writing fails if the file is a folder, even for root
     app = acknowledge(app)
-    assert "cannot be read or written" in said(app)
+    assert "cannot be read or written" in page_text(app)
     assert sentences(app)
 
 

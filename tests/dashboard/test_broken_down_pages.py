@@ -18,7 +18,7 @@ from sample_data import generate
 from sample_data.generate import files
 from sample_data.made_world import MODELS
 from tests.analysis.store_fixture import HOSTILE, publish
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import calls, over_days, sheet_of, sheets
 
 PROMPTS = "callgauge/dashboard/pages/prompts/page.py"
@@ -80,12 +80,12 @@ def test_the_table_has_the_words_of_the_headline(sample: Path) -> None:
     assert counts == ["3 / 149", "50 / 111"]
     assert {row["Verdict"]["text"] for row in others} == {"No clear difference"}
     depends = "The difference depends on the model: kestrel-coder-14b differs from the others"
-    assert depends in said(app)
+    assert depends in page_text(app)
 
 
 def test_the_sample_broken_down_by_tool_shows_no_interaction(sample: Path) -> None:
     app = opened(PROMPTS, broken_by="tool", days="14d")
-    assert "No sign that the difference depends on the tool." in said(app)
+    assert "No sign that the difference depends on the tool." in page_text(app)
     *_, few = sheet_of(app, "Parse errors by tool, fixer@13 and fixer@12")
     assert re.fullmatch(r"\d tools? with too few sessions", few["Tool"]["text"])
     assert (few["Difference"]["text"], few["Verdict"]["text"]) == ("–", "Not enough data")
@@ -148,7 +148,7 @@ def test_the_link_of_a_rate_keeps_the_rest_of_the_view(sample: Path) -> None:
 
 
 def test_every_group_of_rates_has_a_line(sample: Path) -> None:
-    words = said(opened(COMPARE, a_model="falcon-3-8b", b_model="aurora-large"))
+    words = page_text(opened(COMPARE, a_model="falcon-3-8b", b_model="aurora-large"))
     lines = [line for line in words.splitlines() if re.match(r"\*\*(Arg|Tool|Turn|Cost)", line)]
     assert [line.split("**")[1] for line in lines] == ["Arguments", "Tool", "Turn", "Cost"]
     assert "worse" in lines[0] or "better" in lines[0] or "without clear difference" in lines[0]

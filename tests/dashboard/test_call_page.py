@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from callgauge.analysis.verdicts.calls import describe_call
 from callgauge.dashboard.components import call_descriptions
 from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import here_links, sheet_of, sheets
 
 CALLS = "callgauge/dashboard/pages/calls/page.py"
@@ -35,19 +35,19 @@ def page_of(store: Path, **call: Any) -> AppTest:
 
 
 def test_one_call_shows_its_text_with_the_fault_marked(small: Path) -> None:
-    words = said(opened("callgauge/dashboard/pages/calls/page.py", call="c41"))
+    words = page_text(opened("callgauge/dashboard/pages/calls/page.py", call="c41"))
     assert "^^^^^^^ 1 json_parse_error" in words
     assert "Error at line 1, column 14 (byte 13)" in words
 
 
 def test_an_unknown_call_is_said_to_be_unknown(small: Path) -> None:
-    assert "No such call" in said(opened("callgauge/dashboard/pages/calls/page.py", call="c999"))
+    assert "No such call" in page_text(opened("callgauge/dashboard/pages/calls/page.py", call="c999"))
 
 
 @pytest.mark.thorough
 def test_a_link_from_before_ids_had_marks_still_leads_to_its_call(store: Path) -> None:
     page_of(store, call_id="0123456789abcdef" + "01234567")
-    words = said(opened(CALLS, call="0123456789abcdef"))
+    words = page_text(opened(CALLS, call="0123456789abcdef"))
     assert "Raw arguments" in words
     assert "No such call" not in words
 
@@ -88,7 +88,7 @@ def test_the_parser_judged_what_it_saw(said_of_it: dict[str, str], judged: bool)
 
 
 def test_the_place_that_the_harness_names_is_marked_in_the_text(store: Path) -> None:
-    words = said(page_of(store, **CUT))
+    words = page_text(page_of(store, **CUT))
     assert "             ^ place named by the agent" in words
     assert "The parser did not judge this: the log cut the text. The agent rejected it:" in words
     assert "None: the log cut the text." in words
@@ -96,13 +96,14 @@ def test_the_place_that_the_harness_names_is_marked_in_the_text(store: Path) -> 
 
 @pytest.mark.thorough
 def test_a_place_in_a_text_written_anew_is_not_marked(store: Path) -> None:
-    assert "place named by the agent" not in said(page_of(store, **CUT | {"args_source": "reserialised"}))
+    text = page_text(page_of(store, **CUT | {"args_source": "reserialised"}))
+    assert "place named by the agent" not in text
 
 
 @pytest.mark.thorough
 def test_of_a_call_that_was_never_made_nothing_was_tried(store: Path) -> None:
     lost = {"fault_layer": "emission", "arguments": None, "outcome": "unmeasured", "syntax_seen": "none"}
-    words = said(page_of(store, **lost, schema_seen="none", harness_verdict="emission"))
+    words = page_text(page_of(store, **lost, schema_seen="none", harness_verdict="emission"))
     assert "None: no call was made." in words
 
 
@@ -115,7 +116,7 @@ def test_the_tool_definition_is_folded_below(store: Path) -> None:
     )
     app = opened(CALLS, call="c1")
     assert [fold.label for fold in app.expander if fold.label == "Tool definition"]
-    assert '"name": "read_file"' in said(app)
+    assert '"name": "read_file"' in page_text(app)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +190,7 @@ def test_attempts_of_a_chain_are_listed_and_what_the_next_changed(store: Path) -
     assert [row["Arguments"]["diff"] for row in rows] == [False, True, False]
     assert rows[0]["Time (UTC)"]["text"] == "10:00:01"
     assert [table for table in sheets(app) if "ttempt" in table] == ["Attempts of the retry sequence"]
-    words = said(app)
+    words = page_text(app)
     assert "3 attempts. The last one worked." in words
     assert r"The arguments were valid\. This is attempt 2 of 3\; the last one worked\." in words
 
@@ -251,7 +252,7 @@ def test_a_call_leads_to_its_session_its_neighbours_and_the_playground(store: Pa
     page_links = here_links(app)
     assert (page_links["← Previous call"], page_links["Next call →"]) == ("calls?call=c1", "calls?call=c3")
     assert "Next failure →" not in page_links
-    assert "Call 2 of 3 in the session" in said(app)
+    assert "Call 2 of 3 in the session" in page_text(app)
 
 
 @pytest.mark.thorough(quick=2)

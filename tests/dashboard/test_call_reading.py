@@ -33,7 +33,7 @@ def stored(**fields: Any) -> dict[str, Any]:
     return {**a_call(1), **fixed, "parser_version": PARSER_VERSION, **fields}
 
 
-def held(raw: str, tool: ToolDefinition | None = TOOL) -> dict[str, ParameterRow]:
+def list_by_name(raw: str, tool: ToolDefinition | None = TOOL) -> dict[str, ParameterRow]:
     return {parameter.name: parameter for parameter in list_parameters(parse_arguments(raw, tool), tool)}
 
 
@@ -83,7 +83,7 @@ def test_a_tool_that_was_not_offered_is_unknown_again() -> None:
 
 
 def test_each_parameter_tells_what_was_sent_and_what_it_became() -> None:
-    parameters = held('{"path":3,"max_lines":"7","tags":"a","mode":"x","zzz":1}')
+    parameters = list_by_name('{"path":3,"max_lines":"7","tags":"a","mode":"x","zzz":1}')
     assert list(parameters) == ["path", "maxLines", "tags", "mode", "zzz"]
     assert (parameters["path"].sent, parameters["path"].became, parameters["path"].severity) == (
         "3",
@@ -109,19 +109,19 @@ def test_each_parameter_tells_what_was_sent_and_what_it_became() -> None:
 
 
 def test_a_lossy_mend_is_not_as_sent() -> None:
-    cut = held('{"tags": ["a", ')["tags"]
+    cut = list_by_name('{"tags": ["a", ')["tags"]
     assert "truncated_text" in [finding.code for finding in cut.findings]
     assert describe_result(cut) == "what could be read; part of it may be lost"
-    assert describe_result(held('{"path": "a"}')["path"]) == "as sent"
+    assert describe_result(list_by_name('{"path": "a"}')["path"]) == "as sent"
 
 
 def test_without_a_definition_no_parameter_is_called_undeclared() -> None:
-    assert held('{"zzz": 1}')["zzz"].describe_required(TOOL) == "not declared"
-    assert held('{"zzz": 1}', None)["zzz"].describe_required(None) == "no definition"
+    assert list_by_name('{"zzz": 1}')["zzz"].describe_required(TOOL) == "not declared"
+    assert list_by_name('{"zzz": 1}', None)["zzz"].describe_required(None) == "no definition"
 
 
 def test_what_is_missing_is_lit_and_what_is_only_absent_is_not() -> None:
-    parameters = held("{}")
+    parameters = list_by_name("{}")
     assert (parameters["mode"].sent, parameters["mode"].severity) == (None, "error")
     assert (parameters["tags"].sent, parameters["tags"].severity, parameters["tags"].required) == (
         None,
@@ -139,18 +139,18 @@ def test_what_is_missing_is_lit_and_what_is_only_absent_is_not() -> None:
     ],
 )
 def test_what_was_sent_is_read_from_the_mended_text(raw: str) -> None:
-    parameters = held(raw)
+    parameters = list_by_name(raw)
     assert (parameters["path"].sent, parameters["mode"].sent) == ('"a"', '"r"')
 
 
 def test_a_finding_deep_in_a_value_belongs_to_its_parameter() -> None:
-    parameters = held('{"path": "a", "mode": "r", "tags": ["a", {"b": 1}]}')
+    parameters = list_by_name('{"path": "a", "mode": "r", "tags": ["a", {"b": 1}]}')
     assert [finding.path for finding in parameters["tags"].findings] == ["$.tags[1]"]
 
 
 @pytest.mark.parametrize("raw", ["[1]", "", "not json", "null", "{" * 500])
 def test_a_text_without_an_object_has_the_declared_parameters_only(raw: str) -> None:
-    assert set(held(raw)) == {"path", "maxLines", "tags", "mode"}
+    assert set(list_by_name(raw)) == {"path", "maxLines", "tags", "mode"}
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_what_was_sent_is_shown_as_it_was_written() -> None:
         "properties": {"at": {"type": "string", "format": "date-time"}, "n": {}, "s": {}},
     }
     tool = ToolDefinition.from_json_schema(name="book", schema=when)
-    rows = held('{"at": "2026-12-01T09:00:00+02:00", "n": 2e2, "s": "caf\\u00e9"}', tool)
+    rows = list_by_name('{"at": "2026-12-01T09:00:00+02:00", "n": 2e2, "s": "caf\\u00e9"}', tool)
     assert {name: parameter.sent for name, parameter in rows.items()} == {
         "at": '"2026-12-01T09:00:00+02:00"', "n": "2e2", "s": '"caf\\u00e9"',
     }  # fmt: skip

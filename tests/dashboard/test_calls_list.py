@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.texts.marked_text import find_hits, one_line_with_hits
 from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import here_links, sheet_of, sheets
 
 PAGE = "callgauge/dashboard/pages/calls/page.py"
@@ -54,8 +54,8 @@ def test_a_row_opens_its_call_beside_the_list_which_stays(small: Path) -> None:
     assert table["rows"][0][0]["href"] == "calls?outcome=failed&peek=c41"
     app = opened(PAGE, outcome="failed", peek="c41")
     assert sheets(app)["Calls"]["chosen"] == 0
-    assert "^^^^^^^ json_parse_error" in said(app)
-    assert "42 lines" in said(app)
+    assert "^^^^^^^ json_parse_error" in page_text(app)
+    assert "42 lines" in page_text(app)
     links = here_links(app)
     assert links["Open fully"] == "calls?outcome=failed&peek=c41&call=c41"
     assert links["Close"] == "calls?outcome=failed"
@@ -191,12 +191,12 @@ def test_chains_attempts_and_turns_narrow_the_list(
     chained: Path, query: dict[str, str], calls: list[str] | None
 ) -> None:
     app = opened(PAGE, **query)
-    assert (shown_calls(app) if calls else "No calls here" in said(app)) == (calls or True)
+    assert (shown_calls(app) if calls else "No calls here" in page_text(app)) == (calls or True)
 
 
 def test_a_filter_that_only_a_link_sets_is_named_and_can_be_removed(chained: Path) -> None:
     app = opened(PAGE, attempt="first", attempts="3-")
-    assert "Retry sequences of 3 attempts or more." in said(app)
+    assert "Retry sequences of 3 attempts or more." in page_text(app)
     app.button(key="no_attempts").click().run()
     assert shown_calls(app) == ["c11", "c1"]
 

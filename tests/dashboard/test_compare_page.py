@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import sheet_of
 
 PAGE = "callgauge/dashboard/pages/compare/page.py"
@@ -73,7 +73,7 @@ def test_without_a_choice_the_two_models_that_were_measured_most_are_compared(st
     assert app.query_params["b_model"] == "heron"
     assert app.title[0].value == r"heron against falcon\-3"
     assert verdict(app) == "heron is worse than falcon-3: parse errors 50.0% against 10.0%."
-    assert re.search(r"Difference \+40\.0 points \(.*, 95%, 80 sessions\.", plain(said(app)))
+    assert re.search(r"Difference \+40\.0 points \(.*, 95%, 80 sessions\.", plain(page_text(app)))
     (way, *_) = sheet_of(compared(store, show="ways"), "The difference, compared in several ways")
     assert way["Rests on"]["text"] == "Newcombe over sessions, 95 %"
 
@@ -125,7 +125,7 @@ def test_a_mix_that_turns_the_order_round_does_not_hide_the_better_one(store: Pa
         "heron is better than falcon-3: parse errors 16.6% against 22.0%, mix-adjusted "
         "(unadjusted, the other way round: 22.0% against 17.4%)."
     )
-    words = plain(said(app))
+    words = plain(page_text(app))
     assert "Difference −5.4 points (−" in words
     assert "Mix-adjusted by tools, strategies and prompts." in words
     assert "Unadjusted: 22.0% vs 17.4%, difference +4.6 points (" in words
@@ -175,7 +175,7 @@ def test_of_the_original_numbers_of_patients_nothing_is_decided(store: Path) -> 
     assert re.search(
         r"700 sessions\. About [\d,]+ more sessions on each side would decide a difference as large as "
         r"this one; about [\d,]+ would decide a difference of 2 points\.",
-        plain(said(app)),
+        plain(page_text(app)),
     )
 
 
@@ -191,7 +191,7 @@ def test_models_without_common_work_get_no_verdict(store: Path) -> None:
     assert verdict(app) == (
         "heron against falcon-3: no verdict, they did different work (parse errors 50.0% against 10.0%)."
     )
-    assert "They have no kind of work in common." in plain(said(app))
+    assert "They have no kind of work in common." in plain(page_text(app))
 
 
 @pytest.mark.thorough
@@ -205,7 +205,7 @@ def test_six_calls_against_six_are_no_verdict(store: Path) -> None:
     publish(store, small_tables() | {"tool_calls": calls, "diagnostics": []})
     app = compared(store, a_model="falcon-3", b_model="heron")
     assert verdict(app) == ("heron against falcon-3: not enough data (parse errors 100% against 0%).")
-    assert "12 sessions. It takes 30 observations and 5 sessions on each side." in plain(said(app))
+    assert "12 sessions. It takes 30 observations and 5 sessions on each side." in plain(page_text(app))
 
 
 @pytest.mark.thorough
@@ -270,15 +270,15 @@ def test_drawing_sessions_anew_is_one_click_away_and_in_the_url(store: Path) -> 
     app.toggle(key="anew").set_value(True).run()
     assert not app.exception
     assert app.query_params["anew"] == "yes"
-    assert "Where they differ much, trust neither: few sessions decide the result." in said(app)
+    assert "Where they differ much, trust neither: few sessions decide the result." in page_text(app)
 
 
 def test_a_rate_that_tasks_do_not_keep_says_which_ones_they_do(store: Path) -> None:
     two_models(store)
     app = compared(store, a_model="falcon-3", b_model="heron", rate="execution", show="ways")
-    assert "Task by task: parse errors and the two verdicts on turns only." in said(app)
+    assert "Task by task: parse errors and the two verdicts on turns only." in page_text(app)
     app = compared(store, a_model="falcon-3", b_model="heron", b_tool="read_file", show="ways")
-    assert "a task is tried by a whole session, which has no one tool" in said(app)
+    assert "a task is tried by a whole session, which has no one tool" in page_text(app)
 
 
 @pytest.mark.thorough(quick=1)
@@ -299,7 +299,7 @@ def test_nothing_to_compare_says_whose_calls_could_not_be_judged(store: Path) ->
     app = compared(store)
     assert verdict(app).startswith("Nothing to compare: no call of <img")
     assert "\\<img" in app.header[0].value
-    assert "Choose another rate, or widen what narrows that slice." in said(app)
+    assert "Choose another rate, or widen what narrows that slice." in page_text(app)
 
 
 @pytest.mark.thorough

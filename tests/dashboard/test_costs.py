@@ -27,7 +27,7 @@ from callgauge.memory.team_memory import TeamMemory
 from callgauge.prices import PriceList
 from callgauge.stats import Interval, Share
 from tests.analysis.store_fixture import HOSTILE, a_turn, publish
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import calls, sheet_of
 
 MODELS = "callgauge/dashboard/pages/models/page.py"
@@ -110,8 +110,8 @@ def test_a_hardly_priced_model_is_not_in_the_chart_of_cost_against_success(store
     publish(store, {"tool_calls": calls(9, 0, model="owl"), "turns": [*turns("falcon", 40, 20), untold]})
     TeamMemory(store).replace_prices([price("falcon", 1)])
     app = opened(MODELS, tab="cost")
-    assert "With under a fifth of the model calls priced: 1." in said(app)
-    assert "Too little to draw" in said(app)
+    assert "With under a fifth of the model calls priced: 1." in page_text(app)
+    assert "Too little to draw" in page_text(app)
     (row,) = (row for row in sheet_of(app, TABLE) if row["Model"]["text"] == "falcon")
     assert (row["Cost / turn"]["text"], row["Cost"]["pale"]) == ("–", True)
 
@@ -123,7 +123,7 @@ def test_the_ranking_has_the_same_amounts(priced: Path) -> None:
 
 
 def test_one_sentence_says_which_models_succeed_most_for_their_money(priced: Path) -> None:
-    text = said(opened(MODELS, tab="cost")).replace("\\", "")
+    text = page_text(opened(MODELS, tab="cost")).replace("\\", "")
     assert "Best value, from the cheapest to the most successful: falcon ($2.00 a turn, 50%), <img" in text
     assert "($6.00 a turn, 100%)" in text
 
@@ -146,7 +146,7 @@ def test_the_price_of_a_day_is_that_of_the_turns_day(store: Path) -> None:
 def test_without_a_price_the_command_is_said(store: Path) -> None:
     publish(store, {"tool_calls": calls(40, 0, model="falcon"), "turns": turns("falcon", 40, 40)})
     app = opened(MODELS, tab="cost")
-    assert "callgauge prices FILE --store DIR" in said(app)
+    assert "callgauge prices FILE --store DIR" in page_text(app)
     (row,) = sheet_of(opened(MODELS), "Parse errors by model")
     assert row["Cost / success"]["text"] == "–"
 
@@ -305,7 +305,7 @@ def test_the_chart_is_logarithmic_where_amounts_are_far_apart_and_log_text_stays
 def test_compare_says_how_many_times_as_much_a_successful_turn_costs(priced: Path) -> None:
     query = {"a_model": "falcon", "b_model": HOSTILE, "show": "rates", "group": "cost"}
     app = opened(COMPARE, **query)
-    assert "A successful turn costs 1.50 times as much in B as in A (1." in said(app)
+    assert "A successful turn costs 1.50 times as much in B as in A (1." in page_text(app)
     first, second = sheet_of(app, "What turns cost in both slices, in money")
     assert (first["Cost / success"]["text"], second["Cost / success"]["text"]) == ("$4.00", "$6.00")
 
@@ -313,4 +313,4 @@ def test_compare_says_how_many_times_as_much_a_successful_turn_costs(priced: Pat
 def test_compare_says_that_nothing_is_priced(priced: Path) -> None:
     TeamMemory(priced).replace_prices([])
     app = opened(COMPARE, a_model="falcon", b_model=HOSTILE, show="rates", group="cost")
-    assert "callgauge prices FILE --store DIR" in said(app)
+    assert "callgauge prices FILE --store DIR" in page_text(app)

@@ -14,7 +14,7 @@ from callgauge.analysis.texts.text_diff import definition_text, unified_diff
 from callgauge.dashboard.pages.data import sources_card
 from callgauge.dashboard.pages.data.feed import describe_feed, describe_status
 from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import sheet_of, sheets
 
 PAGE = "callgauge/dashboard/pages/data/page.py"
@@ -44,7 +44,7 @@ def test_files_that_are_no_logs_are_in_a_fold_and_not_called_rejected(store: Pat
     loaded = [file for file in tables["files"] if file["status"] == "loaded"]
     publish(store, tables | {"files": [*loaded, *odd], "rejects": []})
     app = opened(PAGE)
-    assert "nothing unreadable · 3 further files are not logs (skipped)" in said(app)
+    assert "nothing unreadable · 3 further files are not logs (skipped)" in page_text(app)
     assert "Files that are not logs" in [part.label for part in app.expander]
     assert "/web" not in str(sheets(app))
     assert "/web" in str(sheet_of(opened(PAGE, no_logs="1"), "Files that are not logs"))
@@ -70,7 +70,7 @@ def test_what_a_nightly_feed_needs_comes_first_and_the_rest_asks_nothing_until_i
 ) -> None:
     app = opened(PAGE)
     assert folds(app) == ["Every line", *FOLDS]
-    words = said(app).splitlines()
+    words = page_text(app).splitlines()
     assert [title for title in words if title in ("Loads", "Unrecognised files", "Unreadable lines")] == [
         "Loads", "Unrecognised files", "Unreadable lines",
     ]  # fmt: skip
@@ -89,16 +89,16 @@ _METRICS = dict(
 def test_every_fold_has_something_to_show_of_a_small_store(small: Path, title: str) -> None:
     app = opened(PAGE, **{FOLDS[title]: "1"})
     assert _METRICS[title] in app.session_state["_page_run"].parameters
-    assert title not in said(app).splitlines(), "the fold shows it"
+    assert title not in page_text(app).splitlines(), "the fold shows it"
 
 
 def test_without_trouble_the_page_says_so(store: Path) -> None:
     publish(store, {"tool_calls": [a_call(1)], "files": [{"file_id": 1, "path": "a", "status": "loaded"}]})
-    words = said(opened(PAGE))
+    words = page_text(opened(PAGE))
     for title in ("Unrecognised files", "Silent sources"):
         assert title not in words
     assert "Every line could be read." in words
-    words = said(opened(PAGE, doubles="1", versions="1"))
+    words = page_text(opened(PAGE, doubles="1", versions="1"))
     assert "No session is in several files." in words
     assert "No prompt and no tool has two texts." in words
 
@@ -167,8 +167,8 @@ def silent_store() -> dict[str, list[dict[str, Any]]]:
 def test_a_silent_source_is_in_the_sentence_and_has_a_row(store: Path) -> None:
     publish(store, silent_store() | {"ingest_runs": small_tables()["ingest_runs"]})
     app = opened(PAGE)
-    assert "silent for 3 days" in said(app)
-    assert "Silent sources" in said(app)
+    assert "silent for 3 days" in page_text(app)
+    assert "Silent sources" in page_text(app)
 
 
 @pytest.mark.thorough
@@ -201,13 +201,13 @@ def test_two_versions_of_a_prompt_are_compared(small: Path) -> None:
     (changes,) = [code.value for code in app.code if code.value.startswith("--- before")]
     assert changes.splitlines()[-2:] == [" Be kind.", f"+{HOSTILE}"]
     app.selectbox(key="after").select("1").run()
-    assert "These two are the same." in said(app)
+    assert "These two are the same." in page_text(app)
 
 
 @pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("named", ["prompt:session_history:gone", "tool:::", "x:y:z"])
 def test_a_link_to_what_is_not_there_shows_the_page_all_the_same(small: Path, named: str) -> None:
-    assert "Prompts and tools that changed" in said(opened(PAGE, changed=named, before="9", after="x"))
+    assert "Prompts and tools that changed" in page_text(opened(PAGE, changed=named, before="9", after="x"))
 
 
 @pytest.mark.parametrize("named", ["", "prompt"])
@@ -218,7 +218,7 @@ def test_a_link_that_names_nothing_opens_nothing(small: Path, named: str) -> Non
 def test_a_link_to_one_reason_shows_its_lines(small: Path) -> None:
     app = opened(PAGE, reject="not_json")
     assert "Every line: not\\_json" in [part.value for part in app.subheader]
-    assert "Unreadable lines" in said(opened(PAGE, reject="no_such_reason"))
+    assert "Unreadable lines" in page_text(opened(PAGE, reject="no_such_reason"))
 
 
 # --- what changed between two texts ----------------------------------------------------------------
@@ -255,7 +255,7 @@ def test_turns_whose_reported_and_derived_success_differ_lead_to_their_session(s
     turns = [a_turn(1, derived_ok=False, derived_reason="chain_abandoned"), a_turn(2)]
     publish(store, small_tables() | {"turns": turns})
     app = opened(PAGE, disagree="1")
-    assert "They differ on 50% (1 / 2) of the turns that have both." in said(app)
+    assert "They differ on 50% (1 / 2) of the turns that have both." in page_text(app)
     [row] = sheets(app)["Turns whose reported and derived success differ"]["rows"]
     assert [row[2]["text"], row[3]["text"], row[3]["sub"]] == [
         "successful",

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import sheets, texts
 
 PAGE = "callgauge/dashboard/pages/errors/page.py"
@@ -87,7 +87,7 @@ def test_an_error_of_this_week_that_keeps_occurring_is_shown_as_new(store: Path)
         "1 in the six days before."
     )
     assert texts(sheets(app)["New errors"], 0) == ["Quota used up"]
-    assert "No other errors." in said(app)
+    assert "No other errors." in page_text(app)
 
 
 def test_a_signature_opens_by_its_id_with_the_tools_and_models_that_have_it(failing: Path) -> None:
@@ -104,16 +104,16 @@ def test_a_signature_opens_by_its_id_with_the_tools_and_models_that_have_it(fail
 
 def test_the_calls_page_lists_the_calls_of_a_signature_and_lets_it_go(failing: Path) -> None:
     app = opened("callgauge/dashboard/pages/calls/page.py", signature=signature_of(failing, MISSING))
-    assert "6 of 58 calls match the filters. 6 failed." in said(app)
+    assert "6 of 58 calls match the filters. 6 failed." in page_text(app)
     app.button(key="no_signature").click().run()
-    assert "58 calls" in said(app)
+    assert "58 calls" in page_text(app)
     assert "signature" not in app.query_params
 
 
 def test_an_unknown_signature_says_so(failing: Path) -> None:
     app = opened(PAGE, signature="<b>x")
-    assert "No calls of this signature here" in said(app)
-    assert "error signature" in said(app)
+    assert "No calls of this signature here" in page_text(app)
+    assert "error signature" in page_text(app)
 
 
 def test_the_page_begins_with_how_many_where_and_what_is_new(failing: Path) -> None:
@@ -125,7 +125,7 @@ def test_the_page_begins_with_how_many_where_and_what_is_new(failing: Path) -> N
 def test_stages_diagnostics_and_what_correlates_with_failures_are_folded(failing: Path) -> None:
     app = opened(PAGE)
     assert "Calls by failure stage" not in sheets(app)
-    assert "No trait" not in said(app)
+    assert "No trait" not in page_text(app)
     app = opened(PAGE, traits="1", stages="1")
     assert texts(sheets(app)["Calls by failure stage"], 0) == [
         "Missing call",
@@ -137,15 +137,15 @@ def test_stages_diagnostics_and_what_correlates_with_failures_are_folded(failing
         "No failure seen",
         "Not measured",
     ]
-    assert "What the parser found" in said(app)
-    assert "No trait clearly correlates" in said(app) or "No trait can be compared" in said(app)
+    assert "What the parser found" in page_text(app)
+    assert "No trait clearly correlates" in page_text(app) or "No trait can be compared" in page_text(app)
 
 
 def test_a_store_without_faults_says_so(store: Path) -> None:
     publish(store, {"tool_calls": [a_call(1)], "turns": [a_turn(1)]})
-    assert "No failed calls here." in said(opened(PAGE))
+    assert "No failed calls here." in page_text(opened(PAGE))
 
 
 def test_an_empty_store_says_what_to_load(store: Path) -> None:
     publish(store, {})
-    assert "callgauge ingest" in said(opened(PAGE))
+    assert "callgauge ingest" in page_text(opened(PAGE))

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from callgauge.memory.team_memory import TeamMemory
 from tests.analysis.store_fixture import publish, small_tables
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import calls
 from tests.dashboard.test_costs import price, turns
 
@@ -22,7 +22,8 @@ def cost(app: AppTest) -> str:
 def test_without_a_price_the_card_names_the_command(small: Path) -> None:
     app = opened()
     assert cost(app) == "–"
-    assert "No turn has a price. Load yours: callgauge prices FILE --store DIR" in said(app).replace("\\", "")
+    text = page_text(app).replace("\\", "")
+    assert "No turn has a price. Load yours: callgauge prices FILE --store DIR" in text
 
 
 def test_a_memory_that_cannot_be_read_costs_only_the_card(store: Path) -> None:
@@ -40,7 +41,7 @@ def test_a_successful_turn_costs_what_the_failed_ones_cost_too(store: Path) -> N
     TeamMemory(store).replace_prices([price("falcon-3", 1.0)])
     app = opened()
     assert cost(app).replace("\\", "") == "$4.00"
-    assert "6 successful" in said(app)
+    assert "6 successful" in page_text(app)
 
 
 @pytest.mark.thorough
@@ -49,4 +50,4 @@ def test_what_is_unpriced_is_counted_in_model_calls(store: Path) -> None:
     rows = [*turns("falcon-3", 12, 6), *untold]
     publish(store, small_tables() | {"turns": rows, "tool_calls": calls(9, 3, model="falcon-3")})
     TeamMemory(store).replace_prices([price("falcon-3", 1.0)])
-    assert "unpriced: 3 of 15 steps (model calls)" in said(opened()).replace("\\", "")
+    assert "unpriced: 3 of 15 steps (model calls)" in page_text(opened()).replace("\\", "")

@@ -12,7 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from callgauge.dashboard.pages.models.heat_map import DEEPEST
 from tests.analysis.store_fixture import HOSTILE, publish
-from tests.dashboard.conftest import FEW, open_fold, opened, said
+from tests.dashboard.conftest import FEW, open_fold, opened, page_text
 from tests.dashboard.sheets import calls, sheet_of, sheets
 
 PAGE = "callgauge/dashboard/pages/models/page.py"
@@ -134,8 +134,8 @@ def test_many_rows_and_columns_are_bounded_with_a_sentence(store: Path) -> None:
     )
     app = opened(PAGE, view="prompt", days="all")
     assert len(sheet_of(app, "Parse errors by model and prompt")) == 40
-    assert "40 of 45 models and 14 of 40 prompts" in said(app)
-    assert "No shades" in said(app)
+    assert "40 of 45 models and 14 of 40 prompts" in page_text(app)
+    assert "No shades" in page_text(app)
 
 
 def test_rows_with_too_few_sessions_are_one_folded_line_that_lists_counts(few_of_many: Path) -> None:
@@ -165,6 +165,6 @@ def test_another_baseline_is_chosen_in_the_url_and_stays_in_links(few_of_many: P
 
 
 def test_without_anything_it_says_what_to_widen(filled: Path) -> None:
-    assert "No retry sequences for this rate here" in said(
+    assert "No retry sequences for this rate here" in page_text(
         opened(PAGE, view="prompt", rate="recovered", model="falcon")
     )

@@ -18,7 +18,7 @@ from callgauge.memory.alert_rules import save_rule
 from callgauge.memory.memory_file import MemoryFile
 from callgauge.memory.team_memory import TeamMemory
 from tests.analysis.store_fixture import a_turn, publish
-from tests.dashboard.conftest import COUNTING, opened, said
+from tests.dashboard.conftest import COUNTING, opened, page_text
 from tests.dashboard.sheets import calls, sheet_of, sheets
 
 CALLS, SESSIONS, MODELS, COMPARE, TOOLS = (
@@ -87,17 +87,17 @@ def links_of(app: AppTest, caption: str, column: str) -> list[str]:
 def test_the_bar_offers_the_hosts_and_the_page_counts_the_chosen_one() -> None:
     app = opened(CALLS, days=DAYS)
     assert app.multiselect(key="provider").options == ["east-1", "west-2", "unknown"]
-    assert "408 calls" in said(app)
+    assert "408 calls" in page_text(app)
     app = opened(CALLS, days=DAYS, provider="west-2")
     assert app.multiselect(key="provider").value == ["west-2"]
-    assert "200 calls" in said(app)
+    assert "200 calls" in page_text(app)
     assert {row["Host"]["text"] for row in sheet_of(app, "Calls")} == {"west-2"}
 
 
 @pytest.mark.usefixtures("two_hosts")
 def test_calls_without_a_host_are_chosen_as_unknown() -> None:
     app = opened(CALLS, days=DAYS, provider="unknown")
-    assert "8 calls" in said(app)
+    assert "8 calls" in page_text(app)
     assert {row["Host"]["text"] for row in sheet_of(app, "Calls")} == {"unknown"}
 
 
@@ -116,14 +116,14 @@ def test_a_single_host_that_a_link_chooses_is_shown(store: Path) -> None:
     publish(store, {"tool_calls": [*hosted(20, 2, "east-1"), *hosted(5, 0, None)]})
     app = opened(CALLS, days=DAYS, provider="east-1")
     assert app.multiselect(key="provider").value == ["east-1"]
-    assert "22 calls" in said(app)
+    assert "22 calls" in page_text(app)
 
 
 @pytest.mark.usefixtures("two_hosts")
 def test_a_host_that_no_log_names_narrows_nothing() -> None:
     app = opened(CALLS, days=DAYS, provider="nowhere")
     assert app.multiselect(key="provider").value == []
-    assert "408 calls" in said(app)
+    assert "408 calls" in page_text(app)
 
 
 @pytest.mark.thorough(quick=2)
@@ -131,7 +131,7 @@ def test_a_host_that_no_log_names_narrows_nothing() -> None:
 @pytest.mark.parametrize("page", COUNTING)
 def test_every_page_opens_with_a_hostile_host_and_shows_it_as_text(page: str) -> None:
     app = opened(page, days=DAYS, provider=SCRIPT)
-    assert not re.search(r"(?<!\\)<img", said(app))
+    assert not re.search(r"(?<!\\)<img", page_text(app))
 
 
 @pytest.mark.thorough(quick=1)
@@ -143,7 +143,7 @@ def test_an_odd_name_is_chosen_by_a_link_of_the_page_itself(host: str, count: st
     (link,) = (link for link in links if parse_qs(urlsplit(link).query)["provider"] == [host])
     page, query = link.split("?")
     assert page == "calls"
-    assert count in said(opened(CALLS, **dict(parse_qsl(query))))
+    assert count in page_text(opened(CALLS, **dict(parse_qsl(query))))
 
 
 @pytest.mark.thorough
@@ -189,7 +189,7 @@ def test_sessions_name_their_hosts() -> None:
 @pytest.mark.usefixtures("two_hosts")
 def test_a_model_is_split_into_its_hosts_and_the_sentence_names_the_worse_one() -> None:
     app = opened(MODELS, days=DAYS, view="host")
-    words = said(app).replace("\\", "")
+    words = page_text(app).replace("\\", "")
     assert "falcon-3 is worse on west-2 than on east-1: parse errors 40.0% against 2.0%, +38" in words
     rows = sheet_of(app, BY_HOST)
     assert [(row["Model"]["text"], row["Host"]["text"], row["Verdict"]["text"]) for row in rows] == [
@@ -199,15 +199,15 @@ def test_a_model_is_split_into_its_hosts_and_the_sentence_names_the_worse_one() 
         ("heron", "west-2", "No clear difference"),
     ]
     query = dict(parse_qsl(rows[1]["Parse errors"]["href"].split("?")[1]))
-    assert "40 of 100 calls match the filters." in said(opened(CALLS, **query))
+    assert "40 of 100 calls match the filters." in page_text(opened(CALLS, **query))
     query = dict(parse_qsl(rows[1]["Difference"]["href"].split("?")[1]))
-    assert "west-2 is worse than east-1" in said(opened(COMPARE, **query)).replace("\\", "")
+    assert "west-2 is worse than east-1" in page_text(opened(COMPARE, **query)).replace("\\", "")
 
 
 @pytest.mark.usefixtures("two_hosts")
 def test_with_one_host_chosen_the_tab_says_what_to_do() -> None:
     app = opened(MODELS, days=DAYS, view="host", provider="west-2")
-    assert "The filter chooses one host: clear it" in said(app).replace("\\", "")
+    assert "The filter chooses one host: clear it" in page_text(app).replace("\\", "")
     assert BY_HOST not in sheets(app)
 
 
@@ -217,8 +217,8 @@ def test_compare_has_the_hosts_among_its_choices_and_breaks_down_by_them() -> No
     assert app.multiselect(key="a_provider").options[:2] == ["east-1", "west-2"]
     caption = "Parse errors by host, falcon-3 and heron"
     assert [row["Host"]["text"] for row in sheet_of(app, caption)][:3] == ["All hosts", "east-1", "west-2"]
-    assert "falcon-3 is worse than heron" in said(app).replace("\\", "")
-    assert "Most of all for west-2: 40.0% against 12.0%" in said(app).replace("\\", "")
+    assert "falcon-3 is worse than heron" in page_text(app).replace("\\", "")
+    assert "Most of all for west-2: 40.0% against 12.0%" in page_text(app).replace("\\", "")
 
 
 @pytest.mark.usefixtures("two_hosts")
@@ -239,10 +239,11 @@ def test_sixty_hosts_are_all_compared(store: Path) -> None:
     made = [call for n in range(60) for call in hosted(28, 20 if n == 7 else 2, f"host-{n:02}")]
     publish(store, {"tool_calls": made})
     app = opened(MODELS, days=DAYS, view="host")
-    words = said(app).replace("\\", "")
+    words = page_text(app).replace("\\", "")
     assert "falcon-3 is worse on host-07 than on 59 other hosts: parse errors 41.7% against" in words
     rows = sheet_of(app, BY_HOST)
     assert [row["Host"]["text"] for row in rows[:1]] == ["host-07"]
     assert {row["Verdict"]["text"] for row in rows[1:]} == {"No clear difference"}
     query = dict(parse_qsl(rows[0]["Difference"]["href"].split("?")[1]))
-    assert "host-07 is worse than host-00 and 58 more" in said(opened(COMPARE, **query)).replace("\\", "")
+    text = page_text(opened(COMPARE, **query)).replace("\\", "")
+    assert "host-07 is worse than host-00 and 58 more" in text

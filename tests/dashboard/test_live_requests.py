@@ -13,7 +13,7 @@ from callgauge.dashboard.components.shell import live_requests
 from callgauge.dashboard.components.shell.live_models import find_live_models
 from callgauge.dashboard.components.shell.live_requests import LiveReply, LiveRequest
 from tests.analysis.store_fixture import a_call, a_turn, publish, small_tables
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import sheet_of
 from tests.event_loops import call_apart
 from tests.gateway.served.brain import Asked, Emitted
@@ -63,7 +63,7 @@ def open_with(sender: Sender | None, monkeypatch: pytest.MonkeyPatch, call: str 
 
 
 def test_without_a_key_there_is_no_such_card(store_with_call: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "Ask the model again" not in said(open_with(None, monkeypatch))
+    assert "Ask the model again" not in page_text(open_with(None, monkeypatch))
     assert find_live_models({}) is None
     assert find_live_models({"CALLGAUGE_LIVE_ENDPOINT": "http://x"}) is None
     assert find_live_models({"CALLGAUGE_LIVE_ENDPOINT": "x", "CALLGAUGE_LIVE_KEY": "k"}) is None
@@ -79,7 +79,7 @@ def test_the_replies_are_read_by_the_definition_on_the_left(
         LiveReply(error="models.test: HTTP 401: bad key"),
     )
     app = open_with(sender, monkeypatch)
-    assert "is paid with the server's key" in said(app)
+    assert "is paid with the server's key" in page_text(app)
     assert sender.asked == []
     app.number_input(key="live_times").set_value(4)
     app.button(key="send_live").click().run()
@@ -87,7 +87,7 @@ def test_the_replies_are_read_by_the_definition_on_the_left(
     assert (request.model, times) == ("aurora", 4)
     assert request.tools[0]["input_schema"]["properties"] == SCHEMA["properties"]
     assert request.messages[-1]["role"] == "user"
-    text = said(app)
+    text = page_text(app)
     assert "1 of 3 replies with a clean call." in text
     assert "1 coerced, 1 without a call, 1 without an answer" in text
     assert "300 input and 60 output tokens" in text
@@ -98,7 +98,7 @@ def test_the_replies_are_read_by_the_definition_on_the_left(
 @pytest.mark.thorough
 def test_a_call_that_cannot_be_asked_again_says_why(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     publish(store, small_tables() | {**KNOWN, "turns": [a_turn(1, user_text=None)]})
-    text = said(open_with(Sender(), monkeypatch))
+    text = page_text(open_with(Sender(), monkeypatch))
     assert "the user's message is not in the log." in text
     assert "Send 5" not in text
 

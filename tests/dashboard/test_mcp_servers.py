@@ -9,7 +9,7 @@ import pytest
 
 from callgauge.dashboard.page_files import page_file
 from tests.analysis.store_fixture import a_turn, publish
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import calls, sheet_of, sheets
 
 TOOLS, CALLS = page_file("tools"), page_file("calls")
@@ -57,7 +57,7 @@ def test_the_scorecard_has_a_row_for_each_server_called_or_offered(served: Path)
 
 def test_a_chosen_server_lists_its_tools_with_the_next_step(served: Path) -> None:
     app = opened(TOOLS, days="All days", view="server")
-    assert "2 tools of 2 MCP servers were never called" in said(app)
+    assert "2 tools of 2 MCP servers were never called" in page_text(app)
     (row,) = [row for row in sheet_of(app, SERVERS) if row["MCP server"]["text"] == "files"]
     query = parse_qs(urlsplit(row["MCP server"]["href"]).query)
     assert (query["mcp_server"], query["view"]) == (["files"], ["server"])
@@ -83,9 +83,9 @@ def test_unused_tools_are_listed_with_what_they_cost_per_step(served: Path) -> N
 
 def test_a_server_that_is_chosen_narrows_every_list(served: Path) -> None:
     app = opened(CALLS, days="All days", mcp_server="files")
-    assert "100" in said(app)
+    assert "100" in page_text(app)
     app = opened(TOOLS, days="All days", mcp_server="files")
-    assert "shell" not in said(app)
+    assert "shell" not in page_text(app)
 
 
 def test_without_a_server_there_is_no_view_and_no_filter(store: Path) -> None:

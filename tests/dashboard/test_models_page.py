@@ -22,7 +22,7 @@ from callgauge.memory.public_rates import PublicRate, save_public_rates
 from ingest.pipeline.load import load
 from tests.analysis.public_logs import COERCED, VALID, write_log, write_session
 from tests.analysis.store_fixture import HOSTILE, a_turn, publish
-from tests.dashboard.conftest import FEW, open_fold, opened, said
+from tests.dashboard.conftest import FEW, open_fold, opened, page_text
 from tests.dashboard.sheets import calls, sheet_of, sheets
 
 PAGE = "callgauge/dashboard/pages/models/page.py"
@@ -64,8 +64,8 @@ def test_the_best_comes_first_and_each_is_held_against_the_one_with_most_session
     assert [row["Rank"]["sub"] for row in rows] == ["tied\norder unclear"] * 2 + [None]
     assert [row["Verdict"]["text"] for row in rows] == ["Better", "Better", "Compared with"]
     assert app.selectbox(key="base_model").value == "heron"
-    assert "Differences are from heron." in said(app)
-    assert "Verdicts are corrected for all 3 pairs." in said(app)
+    assert "Differences are from heron." in page_text(app)
+    assert "Verdicts are corrected for all 3 pairs." in page_text(app)
     falcon = rows[1]
     assert falcon["Difference"]["text"] == "−24.0"
     assert falcon["Parse errors"]["sub"].startswith("2 / 200 · ")
@@ -125,7 +125,7 @@ def test_other_things_than_models_can_be_ranked(ranked: Path, by: str) -> None:
 
 
 def test_a_rate_that_nothing_is_known_of_says_so(ranked: Path) -> None:
-    assert "No retry sequences for this rate here" in said(opened(PAGE, rate="recovered"))
+    assert "No retry sequences for this rate here" in page_text(opened(PAGE, rate="recovered"))
 
 
 def test_cost_is_shown_per_turn_and_per_success(store: Path) -> None:
@@ -225,7 +225,7 @@ def test_one_model_alone_has_neither_rank_nor_verdict(store: Path) -> None:
 
 def test_a_baseline_with_too_few_sessions_says_so(few_of_many: Path) -> None:
     app = opened(PAGE, base_model="lucky")
-    assert "What is compared with has too few sessions" in said(app)
+    assert "What is compared with has too few sessions" in page_text(app)
     assert {row["Verdict"]["text"] for row in sheet_of(app, RANKING)} == {"Not enough data"}
 
 
@@ -305,7 +305,7 @@ def test_models_that_got_different_work_are_ranked_at_the_same_mix(store: Path) 
     assert (first["Verdict"]["text"], first["Verdict"]["sub"][-14:]) == ("Better", ", mix-adjusted")
     assert first["Verdict"]["title"].endswith("Mix-adjusted, the order reverses.")
     assert "A is the best by parse errors" in str(app.header[0].value)
-    assert "; but mix-adjusted, " in said(app).replace("\\", "")
+    assert "; but mix-adjusted, " in page_text(app).replace("\\", "")
 
 
 @pytest.mark.thorough
@@ -350,7 +350,7 @@ def test_the_first_bad_day_is_marked_with_what_was_new(store: Path) -> None:
     assert row["What changed"]["text"] == "falcon: parse errors 16.7% → 50.0%"
     assert row["New that day"]["text"] == "prompt p2"
     assert row["From"]["href"] == "calls?model=falcon&days=2026-11-11&fault=arguments"
-    assert "1 change found in 1 series" in said(app)
+    assert "1 change found in 1 series" in page_text(app)
 
 
 def test_what_logs_say_stays_text(ranked: Path) -> None:
@@ -384,7 +384,7 @@ def test_versions_of_a_harness_are_shown_in_the_order_of_their_use(store: Path) 
     assert [row["Version"]["text"] for row in rows] == [f"1.{place}" for place in reversed(range(16))]
     assert [row["Version"]["text"] for row in rows if row["Change"]["text"]] == ["1.8"]
     assert rows[7]["Change"]["text"] == "Worse from here on"
-    assert r"From 1\.8 on" in said(app)
+    assert r"From 1\.8 on" in page_text(app)
 
 
 def test_tool_call_errors_are_next_to_the_public_rates(store: Path, tmp_path: Path) -> None:
@@ -403,7 +403,7 @@ def test_tool_call_errors_are_next_to_the_public_rates(store: Path, tmp_path: Pa
     assert row["Parse errors"]["sub"] == "0 / 40"
     (left,) = sheet_of(app, "Public rates that match no calls")
     assert (left["Public model"]["text"], left["Reason"]["text"]) == (HOSTILE, "no calls of this model")
-    assert "owl on east has more tool\\-call errors than the public rate" in said(app)
+    assert "owl on east has more tool\\-call errors than the public rate" in page_text(app)
     (store / FILE).write_bytes(b"no database" * 1000)
     broken = opened(PAGE, public_rates="1")
     assert any("cannot be read or written" in block.value for block in broken.error)

@@ -19,7 +19,7 @@ from callgauge.analysis.day_paging import CALLS, DISAGREEMENTS, SESSIONS
 from callgauge.analysis.metrics import answer_metric
 from tests.analysis.rows import empty_tables, insert
 from tests.analysis.store_fixture import a_call, a_turn, publish, roll_up_all_days
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 
 FIRST = datetime.fromisoformat("2026-11-01T22:00:00")
 BAR: tuple[dict[str, Any], ...] = (
@@ -289,13 +289,13 @@ def test_a_list_that_could_not_look_at_all_days_says_back_to_which_one_it_did(
     page: str, search: str, count: str
 ) -> None:
     app = opened(f"callgauge/dashboard/pages/{page}/page.py", q=search)
-    assert count in said(app)
-    assert "back to 2026-11-20" in said(app)
+    assert count in page_text(app)
+    assert "back to 2026-11-20" in page_text(app)
 
 
 @pytest.mark.usefixtures("of_three_days")
 @pytest.mark.parametrize("name", ["call", "session"])
 def test_a_list_without_a_search_knows_how_many_there_are(name: str) -> None:
     app = opened(f"callgauge/dashboard/pages/{name}s/page.py")
-    assert f"3 {name}s" in said(app)
-    assert "or more" not in said(app)
+    assert f"3 {name}s" in page_text(app)
+    assert "or more" not in page_text(app)

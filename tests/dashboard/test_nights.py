@@ -17,7 +17,7 @@ from callgauge.memory.nights.past_nights import PastNight, ServiceState, read_se
 from callgauge.memory.nights.source_states import SourceState, SourceStates
 from callgauge.serving.identity import User
 from tests.analysis.store_fixture import HOSTILE
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import sheet_of
 
 PAGE = "callgauge/dashboard/pages/data/page.py"
@@ -127,8 +127,8 @@ def test_the_data_page_shows_the_last_nights_and_the_sources(served: Path) -> No
         ("gateway-eu", "no data for 2 days"),
         ("gateway-us", "gives data"),
     ]
-    assert r"last nightly run failed\: backup" in said(app)
-    assert r"gateway\-eu has been silent for 2 days" in said(app)
+    assert r"last nightly run failed\: backup" in page_text(app)
+    assert r"gateway\-eu has been silent for 2 days" in page_text(app)
 
 
 def test_what_names_places_of_the_server_is_for_admins(served: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,11 +168,11 @@ def test_the_overview_says_what_failed_and_who_is_silent(served: Path) -> None:
     assert any(
         "▲" in label and r"No data from gateway\-eu" in label and "for 2 days" in label for label in doors
     )
-    assert "Needs attention (1)" in said(app)
+    assert "Needs attention (1)" in page_text(app)
 
 
 def test_without_nights_the_pages_are_as_they_were(small: Path) -> None:
-    assert "Nightly runs" not in said(opened(PAGE))
+    assert "Nightly runs" not in page_text(opened(PAGE))
     assert read_service_state(small) == ServiceState((), ())
 
 

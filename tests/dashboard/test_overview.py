@@ -14,7 +14,7 @@ from callgauge.dashboard.components.controls import url_widgets
 from callgauge.dashboard.components.slice_table import IntervalScale, make_scale
 from callgauge.stats import Share
 from tests.analysis.store_fixture import a_call, a_turn, publish, small_tables
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import sheet_of, sheets
 
 FINDINGS = {"found": "1"}
@@ -36,19 +36,19 @@ def doors(app: AppTest) -> list[str]:
 def test_callgauge_up_prints_the_answer_of_the_page(small: Path) -> None:
     answer = write_verdict(small)
     assert "Not enough data" in answer
-    assert answer in said(opened()).replace("\\", "")
+    assert answer in page_text(opened()).replace("\\", "")
 
 
 @pytest.mark.thorough
 def test_nothing_found_where_nothing_could_be_read_is_not_called_clean(store: Path) -> None:
-    words = said(overview(store, FINDINGS, tool_calls=[a_call(1, **BLIND)]))
+    words = page_text(overview(store, FINDINGS, tool_calls=[a_call(1, **BLIND)]))
     assert "Not measured: these logs keep neither the model's text nor a tool definition." in words
 
 
 @pytest.mark.thorough
 def test_nothing_found_says_in_how_many_calls_and_how_many_are_unmeasured(store: Path) -> None:
     calls = [a_call(1), *(a_call(number, **BLIND) for number in (2, 3, 4))]
-    words = said(overview(store, FINDINGS, tool_calls=calls))
+    words = page_text(overview(store, FINDINGS, tool_calls=calls))
     assert "No diagnostics in the 1 call that could be checked; measured on 25% of calls." in words
 
 
@@ -56,14 +56,14 @@ def test_turn_success_is_one_rate_with_its_counts_and_who_reports_it(small: Path
     """Both turns are in one session, which counts as one observation. The interval is Wilson's (1927) for n =
     1.
     """
-    words = said(opened())
+    words = page_text(opened())
     assert "few: 2 / 2 turns · 20.7–100%  \nreported by the log" in words
     assert "Turn success, derived" not in words
 
 
 @pytest.mark.thorough
 def test_turns_of_which_the_log_reports_nothing_have_derived_success(store: Path) -> None:
-    words = said(overview(store, turns=[a_turn(1, recorded_ok=None), a_turn(2, derived_ok=None)]))
+    words = page_text(overview(store, turns=[a_turn(1, recorded_ok=None), a_turn(2, derived_ok=None)]))
     assert "few: 2 / 2 turns · 20.7–100%  \n50% reported by the log, the others derived" in words
 
 
@@ -79,7 +79,7 @@ def test_parse_errors_without_definitions_are_said_to_cover_syntax_only(
     store: Path, defined: int, caption: str
 ) -> None:
     calls = [a_call(number, schema_seen="full" if number < defined else "none") for number in (0, 1)]
-    assert caption in said(overview(store, tool_calls=calls))
+    assert caption in page_text(overview(store, tool_calls=calls))
 
 
 @pytest.mark.thorough
@@ -93,15 +93,15 @@ def test_a_headline_that_rests_on_few_says_so_and_has_no_line_of_days(store: Pat
     days = ("2026-11-19", "2026-11-20")
     solid = [row for first, day in enumerate(days) for row in model_calls("m", day, 4, 40, 1000 * first)]
     few = [row for first, day in enumerate(days) for row in model_calls("m", day, 1, 4, 1000 * first)]
-    assert "few: 2 / 8 calls" in said(overview(store, tool_calls=few))
+    assert "few: 2 / 8 calls" in page_text(overview(store, tool_calls=few))
     one_session = [row | {"session_id": "s"} for row in model_calls("m", days[0], 4, 40, 1000)]
-    assert "few sessions: 4 / 40 calls" in said(overview(store, tool_calls=one_session))
-    lines = said(overview(store, tool_calls=solid)).split("\n")
+    assert "few sessions: 4 / 40 calls" in page_text(overview(store, tool_calls=one_session))
+    lines = page_text(overview(store, tool_calls=solid)).split("\n")
     assert "few" not in next(line for line in lines if "8 / 80 calls" in line)
 
 
 def test_layers_are_a_share_of_all_calls(small: Path) -> None:
-    assert "Share of all 44 calls; a full bar is 100%." in said(opened())
+    assert "Share of all 44 calls; a full bar is 100%." in page_text(opened())
 
 
 @pytest.mark.thorough
@@ -109,7 +109,7 @@ def test_the_codes_beyond_the_first_ten_are_one_click_away(store: Path) -> None:
     diagnostic = {"file_id": 1, "stage": "repair", "severity": "note", "lossy": False}
     many = [diagnostic | {"call_id": "c1", "position": n, "code": f"code_{n}"} for n in range(15)]
     app = overview(store, FINDINGS, diagnostics=many)
-    assert "15 codes." in said(app)
+    assert "15 codes." in page_text(app)
     table = sheets(app)["Diagnostics by code"]
     assert (table["shown"], len(table["rows"])) == (10, 15)
 
@@ -118,11 +118,11 @@ def test_the_codes_beyond_the_first_ten_are_one_click_away(store: Path) -> None:
 def test_the_trend_of_many_days_has_a_point_a_week(store: Path) -> None:
     days = [f"2026-{month:02d}-{day:02d}" for month in (1, 3, 5) for day in range(1, 21)]
     calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]
-    assert "A point is a week" in said(overview(store, {"days": "all"}, tool_calls=calls))
+    assert "A point is a week" in page_text(overview(store, {"days": "all"}, tool_calls=calls))
 
 
 def test_counting_is_told_in_sentences_before_the_sql(small: Path) -> None:
-    words = said(opened())
+    words = page_text(opened())
     assert "A retry is a call of the same tool after a failure, in a later step of the same turn" in words
     assert "What could not be measured counts in neither k nor n" in words
 
@@ -132,7 +132,7 @@ def test_what_a_popover_holds_is_not_sent_while_it_is_closed(
 ) -> None:
     monkeypatch.setattr(url_widgets, "is_open", lambda popover: bool(popover.open))
     app = opened()
-    assert "A retry is a call of the same tool" not in said(app)
+    assert "A retry is a call of the same tool" not in page_text(app)
     assert not app.get("download_button")
     assert not app.number_input
 
@@ -147,7 +147,7 @@ def test_versions_of_a_prompt_in_two_sources_are_compared_once(store: Path) -> N
     ]
     app = overview(store, {"days": "all"}, prompts=prompts, turns=turns)
     assert not app.exception
-    assert said(app).count("**fixer**") == 1
+    assert page_text(app).count("**fixer**") == 1
 
 
 def test_a_scale_of_rates_ends_on_a_round_share_and_says_so() -> None:
@@ -193,7 +193,7 @@ def test_the_best_models_are_named_with_their_interval_and_the_thin_ones_only_co
     app = overview(store, tool_calls=calls)
     words = str(app.header[0].value).replace("\\", "")
     assert words.startswith("good is the best by parse errors: 1.2% against 38% of bad, the other model")
-    assert "1 model with too few sessions" in said(app)
+    assert "1 model with too few sessions" in page_text(app)
     rows = sheet_of(app, "Models by the leading rates")
     assert [(row["Rank"]["text"], row["Model"]["text"]) for row in rows] == [("1", "good"), ("2", "bad")]
 
@@ -225,7 +225,7 @@ def test_the_prompt_card_says_for_whom_a_version_is_worse(store: Path) -> None:
         a_turn(2, prompt_id="fixer@13", prompt_hash="13", day="2026-11-20", ts="2026-11-20T10:00:00"),
     ]
     app = overview(store, prompts=prompts, turns=turns, tool_calls=calls)
-    words = said(app)
+    words = page_text(app)
     assert "keep @12. @13 is worse: " in words.replace("\\", "")
     assert "for kestrel" in words.replace("\\", ""), [line for line in words.splitlines() if "@13" in line]
 
@@ -255,9 +255,9 @@ def test_a_goal_is_kept_for_the_team_and_says_whether_it_is_met(store: Path) -> 
     app = overview(store, tool_calls=model_calls("m", "2026-11-20", 40, 120, 1000))
     app.number_input(key="goal_parse_error").set_value(5.0)
     app.button(key="FormSubmitter:goals-Save goals").click().run()
-    assert ":red[goal ≤ 5%: missed]" in said(app)
+    assert ":red[goal ≤ 5%: missed]" in page_text(app)
     again = opened()
-    assert ":red[goal ≤ 5%: missed]" in said(again)
+    assert ":red[goal ≤ 5%: missed]" in page_text(again)
     assert any("Goal missed: parse errors" in door.replace("\\", "") for door in doors(again))
     assert (store / "memory.sqlite").exists()
 
@@ -266,7 +266,7 @@ def test_a_memory_that_cannot_be_read_is_said_and_the_page_goes_on(small: Path) 
     (small / "memory.sqlite").write_bytes(b"no database, but as long as one may be" * 100)
     app = opened()
     assert "cannot be read or written" in str(app.warning[0].value).replace("\\", "")
-    assert "1 / 44 calls" in said(app)
+    assert "1 / 44 calls" in page_text(app)
 
 
 @pytest.mark.thorough
@@ -274,9 +274,9 @@ def test_the_days_that_are_shown_are_said_with_how_much_they_leave_out(store: Pa
     days = ("2025-01-01", "2026-11-20")
     calls = [a_call(number, day=day, ts=f"{day}T10:00:00") for number, day in enumerate(days)]
     app = overview(store, tool_calls=calls)
-    assert "1 call, 2026-10-24 to 2026-11-20" in said(app)
+    assert "1 call, 2026-10-24 to 2026-11-20" in page_text(app)
     app.button(key="all_days").click().run()
-    assert "2 calls" in said(app)
+    assert "2 calls" in page_text(app)
 
 
 @pytest.mark.thorough
@@ -286,9 +286,9 @@ def test_chosen_days_are_kept_as_a_named_baseline_and_removed(store: Path) -> No
     app.button(key="FormSubmitter:kept_baseline-Keep").click().run()
     again = opened(baseline="before 13")
     assert again.selectbox(key="baseline").value == "before 13"
-    assert "before 13: 2026-11-20 to 2026-11-20" in said(again).replace("\\", "")
+    assert "before 13: 2026-11-20 to 2026-11-20" in page_text(again).replace("\\", "")
     again.button(key="remove_baseline_0").click().run()
-    assert "before 13: 2026-11-20" not in said(again).replace("\\", "")
+    assert "before 13: 2026-11-20" not in page_text(again).replace("\\", "")
 
 
 @pytest.mark.thorough

@@ -10,7 +10,7 @@ from callgauge.dashboard.components.controls import editor
 from callgauge.dashboard.components.definition_editor import editor as definition_editor
 from callgauge.dashboard.pages.playground.playground_examples import EXAMPLES, REPLIES
 from lenient import ToolCatalog, extract_tool_calls, parse_arguments
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_titles_are_unique_since_the_address_holds_them() -> None:
 
 def test_a_text_over_the_limit_is_not_parsed_and_has_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(editor, "editor", lambda *_args, **_sizes: "x" * 1_000_001)
-    words = said(opened("callgauge/dashboard/pages/playground/page.py"))
+    words = page_text(opened("callgauge/dashboard/pages/playground/page.py"))
     assert "more than 1,000,000 characters, the limit of the playground" in words
     assert "Verdict" not in words
 
@@ -71,4 +71,4 @@ def test_a_definition_that_cannot_be_read_is_one_box_and_the_verdict_goes_withou
         monkeypatch.setattr(module, "editor", lambda *_args, **_sizes: "{**not json**")
     app = opened("callgauge/dashboard/pages/playground/page.py")
     assert len(app.error) == 1
-    assert "Checked without a tool definition" in said(app)
+    assert "Checked without a tool definition" in page_text(app)

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from callgauge.analysis.texts.url_texts import pack_text
 from callgauge.dashboard.pages.playground.link_texts import make_link_parameter, read_link
 from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import sheet_of, sheets, texts
 
 PAGE = "callgauge/dashboard/pages/playground/page.py"
@@ -66,7 +66,7 @@ def outcome(app: AppTest) -> str:
 def test_it_opens_empty_with_examples_one_click_away(small: Path) -> None:
     app = playground()
     assert set(editors(app).values()) == {""}
-    assert "Verdict" not in said(app)
+    assert "Verdict" not in page_text(app)
     row = sheet_of(app, "Examples")[0]
     assert row["Example"]["href"] == "playground?example=Clean"
     (row, *_) = sheet_of(playground(mode="reply"), "Examples")
@@ -99,11 +99,11 @@ def test_a_call_brings_its_text_its_definition_and_the_way_back(store: Path) -> 
 
 
 def test_a_call_that_is_not_there_or_without_a_store_is_a_sentence(small: Path) -> None:
-    assert "The store has no call with this id." in said(playground(call="c999"))
+    assert "The store has no call with this id." in page_text(playground(call="c999"))
 
 
 def test_a_call_without_a_store_is_a_sentence(store: Path) -> None:
-    assert "there is no store." in said(playground(call="c1"))
+    assert "there is no store." in page_text(playground(call="c1"))
 
 
 def test_a_link_brings_its_texts_and_what_is_on_the_screen_makes_the_same_link(small: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_text_too_long_for_a_link_says_so_and_offers_the_case(
     )
     app = playground()
     assert copied(app) is None
-    assert "No link: Too long for a link" in said(app)
+    assert "No link: Too long for a link" in page_text(app)
     assert app.get("download_button")
 
 
@@ -159,13 +159,13 @@ def test_the_form_begins_with_the_arguments_and_writes_them(small: Path) -> None
     assert [field.value for field in app.text_input] == ["a"]
     app.number_input[0].set_value(7).run()
     assert outcome(app) == "clean"
-    assert '"limit": 7' in said(app)
+    assert '"limit": 7' in page_text(app)
     app.segmented_control(key="input").set_value("text").run()
     assert editors(app)["Raw arguments, as sent"] == '{"path": "a", "limit": 7}'
 
 
 def test_a_form_without_a_definition_says_what_to_do(small: Path) -> None:
-    assert "paste one below" in said(playground(p=link("{}"), input="form"))
+    assert "paste one below" in page_text(playground(p=link("{}"), input="form"))
 
 
 def test_other_readers_the_lint_and_other_shapes_stand_beside_it(small: Path) -> None:
@@ -177,7 +177,7 @@ def test_other_readers_the_lint_and_other_shapes_stand_beside_it(small: Path) ->
     assert by_reader["json.loads"] == "rejected"
     assert set(by_reader) == {"json.loads", "pydantic", "json-repair"}
     assert "Advice of the lint" in sheets(app)
-    assert '"inputSchema"' in said(app)
+    assert '"inputSchema"' in page_text(app)
 
 
 def test_a_reply_shows_each_call_its_dialect_and_its_place(small: Path) -> None:
@@ -188,7 +188,7 @@ def test_a_reply_shows_each_call_its_dialect_and_its_place(small: Path) -> None:
     assert row["Place"]["text"] == "3:1 – 3:64"
     assert row["Outcome"]["text"] == "coerced"
     assert row["Diagnostics"]["text"] == "string_literal_converted_to_integer"
-    assert "1 hermes" in said(app)
+    assert "1 hermes" in page_text(app)
     assert outcome(app) == "coerced"
 
 
@@ -199,14 +199,14 @@ def test_a_reply_can_be_read_by_a_told_dialect_or_for_leaks_only(small: Path) ->
     assert sheet_of(chosen, "Calls found in the reply")[0]["Call"]["sub"] == "bare_json"
     assert parse_qs(urlsplit(copied(chosen) or "").query)["dialect"] == ["bare_json"]
     leaked = playground(p=link("No call at all.", TOOL), mode="reply", look="leaked")
-    assert "0 calls found" in said(leaked)
-    assert "No leaked call." in said(leaked)
+    assert "0 calls found" in page_text(leaked)
+    assert "No leaked call." in page_text(leaked)
 
 
 def test_of_many_calls_in_a_reply_the_url_names_the_one_shown(small: Path) -> None:
     app = playground(p=link("\n".join([REPLY] * 150), TOOL), mode="reply", nth="2")
-    assert "150 calls found" in said(app)
-    assert "The first 100 of 150." in said(app)
+    assert "150 calls found" in page_text(app)
+    assert "The first 100 of 150." in page_text(app)
     assert len(sheet_of(app, "Calls found in the reply")) == 100
     assert app.selectbox(key="nth").value == "2"
 
@@ -251,4 +251,4 @@ def test_equal_findings_share_a_row_that_opens_into_each_place(small: Path) -> N
     assert rows[0]["No."]["text"] == "1–2,000"
     unfold(app, "playground_findings_single_quotes")
     assert len(sheet_of(app, "Diagnostics of single_quotes")) == 100
-    assert "The first 100 of 2,000 are listed." in said(app)
+    assert "The first 100 of 2,000 are listed." in page_text(app)

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.analysis.store_fixture import HOSTILE, a_turn, publish
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import calls, over_days, sheet_of
 
 PAGE = "callgauge/dashboard/pages/prompts/page.py"
@@ -69,7 +69,7 @@ def answer(app: AppTest) -> str:
 def test_the_newest_version_is_judged_in_a_sentence(changed: Path) -> None:
     app = opened(PAGE)
     assert answer(app) == "Keep triage@9. triage@10 is worse: 30.0% against 5.0%."
-    small_print = re.sub(r"\\(.)", r"\1", said(app))
+    small_print = re.sub(r"\\(.)", r"\1", page_text(app))
     assert "Parse errors: v10 60 / 200, v9 10 / 200. Difference +25.0 points (" not in small_print
     assert "Parse errors: triage@10 60 / 200, triage@9 10 / 200. Difference +25.0 points (" in small_print
     assert "95%, 400 sessions." in small_print
@@ -105,16 +105,16 @@ def test_versions_that_got_different_work_are_judged_at_the_same_mix(store: Path
         "Take triage@2. It is better: 16.6% against 22.0%, mix-adjusted "
         "(unadjusted, the other way round: 22.0% against 17.4%)."
     )
-    assert r"Mix\-adjusted\, the order reverses\." in said(app)
+    assert r"Mix\-adjusted\, the order reverses\." in page_text(app)
     app = opened(PAGE, smallest="10")
     rows = {row["Version"]["text"]: row for row in sheet_of(app, "Parse errors by version")}
     assert rows["triage@2"]["Verdict"]["text"] == "Equivalent"
 
 
 def test_two_texts_are_compared(changed: Path) -> None:
-    assert f"+{HOSTILE}" in said(opened(PAGE))
+    assert f"+{HOSTILE}" in page_text(opened(PAGE))
     app = opened(PAGE, before="1", after="2")
-    assert "-Be kind.\n+Be brief." in said(app)
+    assert "-Be kind.\n+Be brief." in page_text(app)
 
 
 def test_each_change_of_the_text_is_marked_on_the_time_line(changed: Path) -> None:
@@ -129,7 +129,7 @@ def test_each_change_of_the_text_is_marked_on_the_time_line(changed: Path) -> No
 def test_another_prompt_is_chosen_in_the_url(changed: Path) -> None:
     app = opened(PAGE, of="other", before="2", after="3")
     assert [row["Version"]["text"] for row in sheet_of(app, "Parse errors by version")] == ["other"]
-    assert "These logs do not keep the text of this prompt." in said(app)
+    assert "These logs do not keep the text of this prompt." in page_text(app)
 
 
 @pytest.mark.thorough(quick=1)
@@ -137,7 +137,7 @@ def test_another_prompt_is_chosen_in_the_url(changed: Path) -> None:
 def test_a_version_that_does_not_exist_is_the_newest(changed: Path, nonsense: str) -> None:
     app = opened(PAGE, before=nonsense, after=nonsense)
     assert not app.exception
-    assert f"+{HOSTILE}" in said(app)
+    assert f"+{HOSTILE}" in page_text(app)
 
 
 def test_all_prompts_lead_to_their_versions(changed: Path) -> None:

@@ -23,7 +23,7 @@ from callgauge.dashboard.pages.playground.replay.sentences import (
 )
 from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
 from tests.analysis.test_replay import READ, as_tool, stored, summed
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import sheet_of, sheets
 
 PAGE = "callgauge/dashboard/pages/playground/page.py"
@@ -67,7 +67,7 @@ def verdict(app: AppTest) -> str:
 
 
 def test_nothing_is_replayed_before_somebody_asks(replayed: Path) -> None:
-    words = said(replay())
+    words = page_text(replay())
     assert "Parse stored calls again under another definition or policy." in words
     assert "No changes yet." in words
     assert "The store has the raw text of 41 / 42 calls." in words
@@ -87,7 +87,7 @@ def test_the_filters_are_shown_in_this_tab_only(replayed: Path, monkeypatch: pyt
     app.session_state["tab"] = "Stored calls"
     app.run()
     last.append(shown[-1])
-    assert "Parse stored calls again" in said(app)
+    assert "Parse stored calls again" in page_text(app)
     opened(PAGE, tab="nonsense")
     assert [*last, shown[-1]] == [False, True, False]
 
@@ -99,7 +99,7 @@ def test_of_a_large_slice_the_newest_days_tell_what_the_store_has(
     calls = [a_call(n, day=f"2026-11-{20 - n // 2}", ts=f"2026-11-{20 - n // 2}T10:00:00") for n in range(6)]
     publish(store, small_tables() | {"tool_calls": calls})
     app = replay()
-    assert "calls since 2026-11-20; earlier calls were not counted." in said(app)
+    assert "calls since 2026-11-20; earlier calls were not counted." in page_text(app)
     assert app.button(key="replay_run").label == "Parse 6 calls again"
 
 
@@ -107,7 +107,7 @@ def test_of_a_large_slice_the_newest_days_tell_what_the_store_has(
 def test_the_same_settings_move_nothing(replayed: Path) -> None:
     app = run(replay())
     assert verdict(app) == "Nothing would change: 41 calls with the same result."
-    assert "Not parsed: 1 (the log keeps no text)." in said(app)
+    assert "Not parsed: 1 (the log keeps no text)." in page_text(app)
 
 
 @pytest.mark.thorough
@@ -145,8 +145,8 @@ def test_the_changed_calls_are_offered_as_a_trial(replayed: Path) -> None:
     app.selectbox(key="replay_testset_shape").select("trial").run()
     app.button(key="replay_testset_prepare").click().run()
     assert not app.exception
-    assert "No task." in said(app)
-    assert "the user's message is not in the log" in said(app)
+    assert "No task." in page_text(app)
+    assert "the user's message is not in the log" in page_text(app)
 
 
 @pytest.mark.thorough
@@ -160,7 +160,7 @@ def test_codes_and_policy_come_from_the_link_and_hostile_text_stays_text(replaye
 
 def wait_for_result(app: AppTest) -> AppTest:
     until = time.monotonic() + 240
-    while "Parsing stored calls" in said(app):
+    while "Parsing stored calls" in page_text(app):
         assert time.monotonic() < until
         time.sleep(0.1)
         app.run()
@@ -198,7 +198,7 @@ def test_a_link_to_more_calls_than_it_may_start_asks_first(
     mark = run(replay()).query_params["reading"]
     monkeypatch.setattr(replay_tab, "AT_ONCE", 10)
     app = fresh_browser(reading=mark)
-    assert "Press the button to start." in said(app)
+    assert "Press the button to start." in page_text(app)
     assert not sheets(app)
 
 
@@ -215,7 +215,7 @@ def test_the_definition_is_edited_by_form_and_shown_as_a_diff(replayed: Path) ->
     app = replay(replay_tool="read_file", **{"as": "form"})
     types = next(box for box in app.multiselect if box.label == "Types of limit")
     types.set_value(["integer", "string"]).run()
-    assert "As if read_file.limit accepted a string." in said(app).replace("\\", "")
+    assert "As if read_file.limit accepted a string." in page_text(app).replace("\\", "")
     [diff] = [block.value for block in app.code if block.language == "diff"]
     assert '+          "string"' in diff
     assert "definition" in app.query_params
@@ -238,16 +238,16 @@ def test_a_running_replay_can_be_cancelled(replayed: Path, monkeypatch: pytest.M
     monkeypatch.setattr("callgauge.analysis.replay.jobs.COMMAND", ("sleep", "60"))
     app = replay()
     app.button(key="replay_run").click().run()
-    assert "Parsing stored calls" in said(app)
+    assert "Parsing stored calls" in page_text(app)
     assert app.button(key="replay_run").disabled
     app.button(key="replay_cancel").click().run()
     app.run()
-    assert "The replay was cancelled." in said(app)
+    assert "The replay was cancelled." in page_text(app)
 
 
 def test_a_dead_worker_is_a_sentence(replayed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("callgauge.analysis.replay.jobs.COMMAND", ("sh", "-c", "kill -9 $$"))
-    assert "process ended (killed" in said(run(replay()))
+    assert "process ended (killed" in page_text(run(replay()))
 
 
 @pytest.mark.parametrize(

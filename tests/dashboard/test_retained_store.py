@@ -14,7 +14,7 @@ from callgauge.dashboard.pages import PAGES
 from ingest.maintenance.retention import apply_retention
 from ingest.pipeline.load import load
 from tests.analysis.test_trials_kept_apart import PARTS, night, rows
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.store.night import ask
 
 FIRST = date(2026, 11, 8)  # the first day whose rows stay
@@ -76,11 +76,11 @@ def test_pages_say_which_days_have_sums_only(
 ) -> None:
     monkeypatch.setenv("CALLGAUGE_STORE", str(stores["facts"]))
     words = "last heard before 2026-11-08 are no longer kept"
-    assert words in said(opened(CALLS, days="all"))
-    assert words not in said(opened(CALLS, days="2026-11-08 to 2026-11-14"))
-    assert "keeps no calls before 2026-11-08" in said(opened(CALLS, call="0" * 24))
+    assert words in page_text(opened(CALLS, days="all"))
+    assert words not in page_text(opened(CALLS, days="2026-11-08 to 2026-11-14"))
+    assert "keeps no calls before 2026-11-08" in page_text(opened(CALLS, call="0" * 24))
     monkeypatch.setenv("CALLGAUGE_STORE", str(stores["whole"]))
-    assert words not in said(opened(CALLS, days="all"))
+    assert words not in page_text(opened(CALLS, days="all"))
 
 
 def test_a_call_without_its_texts_shows_what_was_judged(
@@ -88,7 +88,7 @@ def test_a_call_without_its_texts_shows_what_was_judged(
 ) -> None:
     monkeypatch.setenv("CALLGAUGE_STORE", str(stores["texts"]))
     (call,) = ask(stores["texts"], "SELECT min(call_id) FROM tool_calls WHERE outcome = 'failed'")[0]
-    text = said(opened(CALLS, call=call))
+    text = page_text(opened(CALLS, call=call))
     assert text.count("The text was removed") >= 3
     (session,) = ask(stores["texts"], "SELECT min(session_id) FROM sessions")[0]
     opened(SESSIONS, session=session)

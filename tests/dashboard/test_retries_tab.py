@@ -17,7 +17,7 @@ from callgauge.serving.moved_pages import find_page
 from callgauge.stats import Share
 from ingest.pipeline.load import load
 from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import sheet_of, sheets, texts
 
 CAPTIONS = {"tool": "tool", "model": "model", "layer": "stage", "attempt": "attempt"}
@@ -90,7 +90,7 @@ def test_identical_and_changed_retries_are_held_against_each_other(retried: Path
         ("changed arguments", "–"),
         ("identical arguments", "0.0%"),
     ]
-    assert "Changed and identical retries cannot be compared: one kind does not occur." in said(app)
+    assert "Changed and identical retries cannot be compared: one kind does not occur." in page_text(app)
 
 
 def first_retries(kind: str, worked: int, failed: int, sessions: int) -> list[dict[str, Any]]:
@@ -133,7 +133,7 @@ def test_whether_changing_the_call_helps_is_told_where_both_kinds_have_enough(
 ) -> None:
     made = [*first_retries("changed", 60, 20, 80), *first_retries("identical", *identical, sessions)]
     publish(store, {"tool_calls": made})
-    answer = said(opened_tab(costs="1"))
+    answer = page_text(opened_tab(costs="1"))
     assert words in answer
     assert "The difference is " in answer
     assert "A verdict takes 30 observations and 10 sessions of both kinds." in answer
@@ -300,7 +300,7 @@ def count_listed(store: duckdb.DuckDBPyConnection, href: str) -> int:
 
 def test_a_store_without_faults_says_which_filter_to_widen_or_what_to_load(store: Path) -> None:
     publish(store, {"tool_calls": [a_call(1)], "turns": [a_turn(1)]})
-    assert "No failed calls here" in said(opened_tab())
+    assert "No failed calls here" in page_text(opened_tab())
 
 
 _OF_GROUPS = ("calls", "bad", "lost", "others", "others_lost")

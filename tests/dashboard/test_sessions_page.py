@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import BAD, sheet_of, sheets, texts
 
 SESSIONS = "callgauge/dashboard/pages/sessions/page.py"
@@ -64,7 +64,7 @@ def test_a_run_is_shown_where_a_session_is_of_one_and_the_list_is_filtered_by_it
     assert [row["Session"]["sub"] for row in sheet_of(app, "Sessions")] == ["s1\nrun night-7", "s2"]
     assert next(box.options for box in app.selectbox if box.label == "Run") == ["All runs", "night-7"]
     app = opened(SESSIONS, path_run="night-7")
-    assert "1 session matches." in said(app)
+    assert "1 session matches." in page_text(app)
     assert [row["Session"]["sub"] for row in sheet_of(app, "Sessions")] == ["s1\nrun night-7"]
     assert "run night-7" in str(sheet_of(opened(SESSIONS, session="s1"), "What is known of the session"))
     publish(store, small_tables() | {"sessions": [a_session()]})
@@ -84,7 +84,7 @@ def test_the_list_leads_to_each_session(store: Path) -> None:
 def test_the_list_is_searched_and_says_what_to_widen(store: Path) -> None:
     publish(store, small_tables() | {"sessions": [a_session(), a_session("s2", task="airline/7")]})
     assert len(sheet_of(opened(SESSIONS, q="AIRLINE"), "Sessions")) == 1
-    assert "The filters leave nothing: days, search." in said(opened(SESSIONS, q="nowhere"))
+    assert "The filters leave nothing: days, search." in page_text(opened(SESSIONS, q="nowhere"))
 
 
 def test_a_session_id_of_two_sources_asks_which_and_its_file_tells(store: Path) -> None:
@@ -103,9 +103,9 @@ def test_a_session_id_of_two_sources_asks_which_and_its_file_tells(store: Path) 
 
 @pytest.mark.thorough
 def test_an_unknown_session_and_an_unknown_place_are_said_to_be_unknown(long: Path) -> None:
-    assert "No such session" in said(opened(SESSIONS, session="none"))
+    assert "No such session" in page_text(opened(SESSIONS, session="none"))
     app = opened(SESSIONS, session="s1", call="none")
-    assert "The session has no such call; it is shown from its beginning." in said(app)
+    assert "The session has no such call; it is shown from its beginning." in page_text(app)
     assert time_line(app)["start"] == 0
 
 
@@ -241,7 +241,7 @@ def test_a_search_lists_its_places_and_links_to_them(store: Path) -> None:
     answer = sheet_of(opened(SESSIONS, session="s1", find="42"), "Places that hold the text")[-1]
     assert answer["Place"]["href"] == "sessions?session=s1&find=42&turn=1&step=1"
     app = opened(SESSIONS, session="s1", find="nowhere")
-    assert "No message, answer, tool name, argument or result of this session contains it." in said(app)
+    assert "No message, answer, tool name, argument or result of this session contains it." in page_text(app)
 
 
 def test_parents_and_sub_agents_are_linked(store: Path) -> None:
@@ -256,7 +256,7 @@ def test_parents_and_sub_agents_are_linked(store: Path) -> None:
 def test_a_copy_of_a_turn_is_not_shown_twice_and_where_it_counts_is_said(store: Path) -> None:
     twice = [a_turn(1, session_id="s1", duplicate=True), a_turn(1, session_id="s2", file_id=2)]
     app = told_session(store, turns=twice, tool_calls=[], step_texts=[])
-    assert "The store has no turn of this session" in said(app)
+    assert "The store has no turn of this session" in page_text(app)
     rows = sheet_of(app, "Sessions around this one")
     assert [(row["Relation"]["text"], row["Turns"]["text"]) for row in rows] == [("Repeats turns of", "1")]
 

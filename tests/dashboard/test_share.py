@@ -26,7 +26,7 @@ from callgauge.serving.settings import TEXTS_VARIABLE
 from callgauge.stats import Interval
 from tests.analysis.session_shares import fill_sessions, of_sessions
 from tests.analysis.store_fixture import BROKEN, publish
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import calls, over_days
 
 PAGE = {entry.name: entry.file for entry in PAGES}
@@ -144,7 +144,7 @@ def test_a_viewer_gets_no_table_of_texts_and_no_file_but_the_reason(
 ) -> None:
     monkeypatch.setattr(viewer, "read_headers", lambda _: NETWORK_USER)
     app = handed.open(PAGE["errors"])
-    assert "Files with texts are for admins." in said(app)
+    assert "Files with texts are for admins." in page_text(app)
     assert not [download for download in app.get("download_button") if download.key == "share_report"]
     assert handed.document is not None
     assert not handed.document.parts

@@ -17,7 +17,7 @@ from callgauge.analysis.texts.url_texts import pack_text, unpack_text
 from callgauge.dashboard.pages.sql.table_notes import read_table_notes
 from tests.analysis.rows import empty_tables
 from tests.analysis.store_fixture import HOSTILE
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import sheet_of, sheets, texts
 
 SQL = "callgauge/dashboard/pages/sql/page.py"
@@ -30,10 +30,10 @@ def asked(sql: str, **more: str) -> AppTest:
 
 def test_an_empty_page_offers_queries_and_shows_the_tables(small: Path) -> None:
     app = opened(SQL)
-    assert "Nothing asked yet" in said(app)
+    assert "Nothing asked yet" in page_text(app)
     assert "Calls by day and model" in texts(sheets(app)["Queries to begin with"], 0)
     assert "call_id" in texts(sheets(app)["Columns of tool_calls"], 0)
-    assert "the denominators of the rates" in said(app)
+    assert "the denominators of the rates" in page_text(app)
 
 
 def test_a_link_runs_what_it_carries(small: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_link_runs_what_it_carries(small: Path) -> None:
     assert row["call_id"]["href"].startswith("calls?call=c41")
     assert (row["outcome"]["text"], row["number"]["text"]) == ("failed", "12,345")
     assert (row["nothing"]["text"], row["nothing"]["pale"]) == ("NULL", True)
-    assert "1 row ·" in said(app)
+    assert "1 row ·" in page_text(app)
 
 
 @pytest.mark.thorough(quick=1)
@@ -58,11 +58,11 @@ def test_a_link_runs_what_it_carries(small: Path) -> None:
     ],
 )
 def test_what_gives_no_rows_is_a_sentence(small: Path, sql: str, words: str) -> None:
-    assert words in said(asked(sql))
+    assert words in page_text(asked(sql))
 
 
 def test_a_damaged_link_is_a_sentence(small: Path) -> None:
-    assert "The link is damaged" in said(opened(SQL, sql="?!"))
+    assert "The link is damaged" in page_text(opened(SQL, sql="?!"))
 
 
 def test_a_metric_is_one_click_away(small: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_metric_is_one_click_away(small: Path) -> None:
 def test_a_long_result_comes_in_pages(small: Path) -> None:
     first = asked("SELECT range AS n FROM range(120)")
     assert [row["n"]["text"] for row in sheet_of(first, ROWS)][:2] == ["0", "1"]
-    assert "120 rows ·" in said(first)
+    assert "120 rows ·" in page_text(first)
     last = asked("SELECT range AS n FROM range(120)", sql_page="3")
     assert sheet_of(last, ROWS)[0]["n"]["text"] == "100"
     beyond = asked("SELECT range AS n FROM range(120)", sql_page="99")
@@ -83,7 +83,8 @@ def test_a_long_result_comes_in_pages(small: Path) -> None:
 
 
 def test_rows_that_are_not_kept_are_said_to_be(small: Path) -> None:
-    assert "25,000 rows; the first 10,000 are kept here and in an export" in said(asked("FROM range(25000)"))
+    text = page_text(asked("FROM range(25000)"))
+    assert "25,000 rows; the first 10,000 are kept here and in an export" in text
 
 
 def test_text_of_a_log_stays_text_and_long_values_say_how_long_they_are(small: Path) -> None:
@@ -91,7 +92,7 @@ def test_text_of_a_log_stays_text_and_long_values_say_how_long_they_are(small: P
     (row,) = sheet_of(app, ROWS)
     assert row["tool"]["text"] == HOSTILE
     assert row["long"]["sub"] == "… 5,000 characters; the export has them"
-    assert HOSTILE not in said(app)
+    assert HOSTILE not in page_text(app)
 
 
 EVIL = f"=1\u202e\u200b\x1b[31m {HOSTILE}"
@@ -172,7 +173,7 @@ def test_a_busy_server_is_a_sentence(small: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(query_runs, "LIMITS", query_runs.QueryLimits(waiting=0.05))
     monkeypatch.setattr(query_runs, "_SLOTS", threading.BoundedSemaphore(1))
     with query_runs._SLOTS:
-        assert "queries of others are running" in said(asked("SELECT 1"))
+        assert "queries of others are running" in page_text(asked("SELECT 1"))
 
 
 def test_every_table_of_the_store_is_described_by_its_schema() -> None:

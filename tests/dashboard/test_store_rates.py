@@ -13,7 +13,7 @@ from callgauge.cli.main import app as cli
 from callgauge.cli.render.loads import describe_store_rates
 from callgauge.monitoring.exposition import StoreFigures
 from tests.analysis.store_fixture import a_call, publish
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 
 LOGS = Path(__file__).parents[2] / "sample_data" / "logs"
 OVERVIEW = "callgauge/dashboard/pages/overview/page.py"
@@ -45,7 +45,7 @@ def test_the_report_of_the_sample_says_what_the_overview_says(sample: str, store
         assert f"({shown[RATES[name].title]})" in figures
         assert any(caption.startswith(f"{k} / {n} ") for caption in captions), figures
         measured = figures.split("measured on ")[1].split(" ")[0]
-        assert measured == "all" or f"{measured} measured" in said(page), "how much could be measured"
+        assert measured == "all" or f"{measured} measured" in page_text(page), "how much could be measured"
     assert_prometheus_reads_what_the_overview_shows(store)
 
 

@@ -22,7 +22,7 @@ from callgauge.memory.team_memory import TeamMemory
 from callgauge.serving.identity import User
 from tests.analysis.made_nights import publish_nights, regressed
 from tests.analysis.store_fixture import HOSTILE
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import here_links, sheet_of, sheets
 
 PAGE = {entry.name: entry.file for entry in PAGES}
@@ -99,7 +99,7 @@ def test_a_name_that_is_taken_is_said_and_the_first_view_stays(nights: MemoryFil
     app = dialog()
     app.text_input(key="view_name").set_value("Monday ")
     click(app, "Save view")
-    assert "You have a view with this name" in said(app)
+    assert "You have a view with this name" in page_text(app)
     assert [view.page for view in remembered(nights).views] == ["errors"]
 
 
@@ -126,7 +126,7 @@ def test_others_see_shared_views_only_and_change_none(
     assert sum(button.label == "Delete view" for button in app.button) == 2
     sign_in(monkeypatch, READER)
     app = opened(PAGE["decisions"], about="views")
-    assert "You can read the team's decisions and notes, but not change them." in said(app)
+    assert "You can read the team's decisions and notes, but not change them." in page_text(app)
     assert not [
         button.label for button in app.button if button.label in ("Delete view", "Rename", "Save this view")
     ]
@@ -143,7 +143,7 @@ def test_a_view_is_renamed_and_deleted_by_its_owner(nights: MemoryFile) -> None:
     assert not remembered(nights).views[0].shared
     click(app, "Delete view")
     assert remembered(nights).views == []
-    assert "No saved views yet." in said(app)
+    assert "No saved views yet." in page_text(app)
 
 
 def test_a_note_on_a_day_is_added_at_a_trend_and_marked_there(nights: MemoryFile) -> None:
@@ -226,7 +226,7 @@ def test_a_note_stands_on_the_page_of_its_thing_and_is_added_changed_and_deleted
     ).click().run()
     (note,) = remembered(file).notes
     assert note.kind == kind
-    assert "look <b>here</b>" in plain(said(app))
+    assert "look <b>here</b>" in plain(page_text(app))
     app.text_input(key=f"changed_text_{note.id}").set_value("looked at")
     click(app, "Save note")
     assert [note.text for note in remembered(file).notes] == ["looked at"]
@@ -242,14 +242,14 @@ def test_a_rule_that_fires_is_told_on_the_overview_and_muted_from_the_memory(nig
     labels = [plain(str(link.proto.label)) for link in app.get("page_link")]
     (alert,) = (label for label in labels if "(rule: above 10%)" in label)
     assert "parse errors 30% since 14 Nov" in alert
-    assert "Needs attention (2)" in said(app)
+    assert "Needs attention (2)" in page_text(app)
     memory = opened(PAGE["decisions"], about="rules")
-    assert "fires]" in said(memory)
-    assert "quiet]" in said(memory)
+    assert "fires]" in page_text(memory)
+    assert "quiet]" in page_text(memory)
     click(memory, "A week")
     muted = next(rule for rule in remembered(nights).alert_rules if rule.name == HOSTILE[:200].strip())
     assert muted.muted_until == datetime.now(UTC).date() + timedelta(6)
-    assert "Needs attention (1)" in said(opened())
+    assert "Needs attention (1)" in page_text(opened())
 
 
 @pytest.mark.thorough
@@ -267,7 +267,7 @@ def test_a_rule_watches_what_the_filters_chose(nights: MemoryFile) -> None:
         {"model": ("heron-large",)},
     )
     click(app, "Save rule")
-    assert "A rule with this name exists" in said(app)
+    assert "A rule with this name exists" in page_text(app)
 
 
 def signature_of(app: AppTest) -> str:
@@ -289,11 +289,11 @@ def test_an_error_is_known_then_fixed_and_back_when_it_is_seen_after_the_fix(nig
     app.text_input(key="status_version").set_value("release 13")
     app.date_input(key="status_day").set_value(date(2026, 11, 10))
     click(app, "Save status")
-    assert "Back since 2026-11-11" in said(app)
+    assert "Back since 2026-11-11" in page_text(app)
     listed = opened(PAGE["errors"])
-    assert "1 fixed error is back." in plain(said(listed))
+    assert "1 fixed error is back." in plain(page_text(listed))
     (row,) = sheet_of(listed, "New errors")
-    assert "New errors and errors that are back" in said(listed)
+    assert "New errors and errors that are back" in page_text(listed)
     assert (row["Triage status"]["text"], row["Triage status"]["sub"]) == (
         "back",
         "fixed in release 13, 2026-11-10",
@@ -312,7 +312,7 @@ def test_errors_are_narrowed_to_a_status(nights: MemoryFile) -> None:
         for status in ("all", "new", "known", "fixed", "back")
     }
     assert shown == {"all": True, "new": False, "known": False, "fixed": True, "back": False}
-    assert "No error has this triage status here." in said(opened(PAGE["errors"], status="back"))
+    assert "No error has this triage status here." in page_text(opened(PAGE["errors"], status="back"))
 
 
 @pytest.mark.thorough
@@ -342,9 +342,9 @@ def test_a_decision_keeps_the_comparison_with_its_numbers_and_is_held_against_la
         "from_day": "2026-10-12",
         "to_day": "2026-11-08",
     }
-    assert figures.sentence in plain(said(app))
+    assert figures.sentence in plain(page_text(app))
     assert "b_model=kestrel-14b" in decision.link
-    assert "No later data yet." in said(opened(PAGE["decisions"]))
+    assert "No later data yet." in page_text(opened(PAGE["decisions"]))
     publish_nights(store, regressed(SINCE), number=2)
     memory = opened(PAGE["decisions"])
     rows = sheet_of(memory, "Numbers of the decision Take kestrel-14b: cheaper")
@@ -365,7 +365,7 @@ def test_a_decision_of_an_import_with_strange_parameters_is_shown_without_later_
     decisions.record_decision(nights, HOSTILE, HOSTILE, "compare", figures)
     decisions.record_decision(nights, "unreadable", "", "compare", figures)
     nights.write(("UPDATE decisions SET figures = '[]' WHERE title = 'unreadable'", [()]))
-    words = said(opened(PAGE["decisions"]))
+    words = page_text(opened(PAGE["decisions"]))
     assert "No later data yet." in words
     assert "This version cannot read its numbers." in words
 
@@ -415,8 +415,8 @@ def test_who_may_not_write_sees_no_control_and_a_sentence(
     ):
         app = opened(PAGE[page], **query)
         assert not [button.label for button in app.button if button.label.startswith(writes)]
-        assert page == "errors" or sentence in said(app)
-    assert "seen by all" in said(app)
+        assert page == "errors" or sentence in page_text(app)
+    assert "seen by all" in page_text(app)
 
 
 def test_a_person_who_is_signed_in_writes_under_that_name(

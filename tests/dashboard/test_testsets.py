@@ -29,7 +29,7 @@ from callgauge.trials.planning.trial_files import read_plan_and_tasks
 from ingest.pipeline.load import load
 from ingest.store.generations import published_generation
 from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish, small_tables
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 
 SCHEMA = {
     "type": "object",
@@ -253,13 +253,13 @@ def test_promptfoo_asks_for_arguments_that_fit_where_the_right_ones_are_unknown(
 
 
 @pytest.mark.parametrize(
-    "said", [{"raw_arguments": RIGHT, "outcome": "clean", "fault_layer": "execution"}, {}]
+    "changed", [{"raw_arguments": RIGHT, "outcome": "clean", "fault_layer": "execution"}, {}]
 )
 def test_promptfoo_leaves_out_what_a_wrong_call_would_pass(
-    ask: Callable[..., testsets.Ask], said: dict[str, Any]
+    ask: Callable[..., testsets.Ask], changed: dict[str, Any]
 ) -> None:
     calls = [row | {"chain_outcome": "abandoned"} for row in the_calls()]
-    calls[1] |= said
+    calls[1] |= changed
     assert make_case_file("promptfoo", ["c2"], ask(calls)).left_out == {"undecidable": 1}
     assert "definition accepts wrong ones" in testsets.REASONS["undecidable"]
 
@@ -432,9 +432,9 @@ def test_the_calls_page_offers_its_selection_as_a_test_set(store: Path) -> None:
     app = opened("callgauge/dashboard/pages/calls/page.py", outcome="failed")
     app.button(key="calls_testset_prepare").click().run()
     assert not app.exception
-    assert "1 line, each read again and found whole." in said(app)
+    assert "1 line, each read again and found whole." in page_text(app)
     app.selectbox(key="calls_testset_shape").select("inspect").run()
-    assert "each read again" not in said(app)
+    assert "each read again" not in page_text(app)
     app.button(key="calls_testset_prepare").click().run()
     assert not app.exception
     files = [button.proto.label for button in app.get("download_button")]
@@ -482,9 +482,9 @@ def test_a_page_offers_its_calls_as_a_trial(store: Path, page: str, key: str, qu
     plan, [task] = prepare_trial(app, key)
     assert task.origin == "c2"
     assert [model.model for model in plan.models.values()] == ["falcon-3"]
-    assert "1 task and a plan." in said(app)
+    assert "1 task and a plan." in page_text(app)
     app.checkbox(key=f"{key}_testset_cut").check().run()
-    assert "1 task and a plan." not in said(app)
+    assert "1 task and a plan." not in page_text(app)
 
 
 @pytest.mark.thorough
@@ -493,7 +493,7 @@ def test_a_choice_that_gives_no_task_says_why_and_offers_no_file(store: Path) ->
     publish(store, tables)
     app = opened("callgauge/dashboard/pages/errors/page.py")
     app.button(key="errors_testset_prepare").click().run()
-    assert "No task." in said(app)
-    assert "Left out: 1: the user's message is not in the log." in said(app)
+    assert "No task." in page_text(app)
+    assert "Left out: 1: the user's message is not in the log." in page_text(app)
     _, prepared = app.session_state["_errors_testset"]
     assert not prepared.data

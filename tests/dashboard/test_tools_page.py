@@ -14,7 +14,7 @@ from callgauge.dashboard import viewer
 from tests.analysis.made_fixes import publish_made
 from tests.analysis.store_fixture import HOSTILE, a_call, a_turn, publish
 from tests.analysis.test_definition_fixes import made
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import calls, here_links, sheets, texts
 
 PAGE = "callgauge/dashboard/pages/tools/page.py"
@@ -242,7 +242,7 @@ def replayed(**query: str) -> AppTest:
 def finish(app: AppTest) -> AppTest:
     """Return the page after the replay in the background has ended."""
     for _ in range(120):
-        if "Replaying" not in said(app):
+        if "Replaying" not in page_text(app):
             return app.run()  # this run may have drawn the sentence before the end of the replay
         time.sleep(0.5)
         app.run()
@@ -257,7 +257,7 @@ def verdict(app: AppTest) -> str:
 def test_the_page_of_a_tool_answers_with_the_parameter_and_why_there_is_no_edit(as_text: Path) -> None:
     app = replayed()
     assert verdict(app) == "search: limit is sent as text in 40.0% of calls, mostly by slate."
-    assert "because only slate clearly makes this error (36 of 56 calls)" in said(app).replace("\\", "")
+    assert "because only slate clearly makes this error (36 of 56 calls)" in page_text(app).replace("\\", "")
     assert not [code for code in app.code if code.language == "diff"]
 
 
@@ -278,7 +278,7 @@ def test_the_page_of_a_tool_shows_the_edits_and_the_diff_of_the_chosen_ones(stor
     app = finish(app)
     [change] = [code.value for code in app.code if code.language == "diff"]
     assert "Unit: seconds" not in change
-    assert "These 4 edits would have made" in said(app)
+    assert "These 4 edits would have made" in page_text(app)
 
 
 def test_each_parameter_is_one_row_with_what_was_sent_instead(as_text: Path) -> None:
@@ -312,8 +312,8 @@ def test_whoever_sees_no_content_gets_the_answer_and_no_replay(
     monkeypatch.setattr(viewer, "sees_texts", lambda: False)
     app = opened(PAGE, tool_open="search")
     assert verdict(app) == "search: limit is sent as text in 40.0% of calls, mostly by slate."
-    assert "Replaying" not in said(app)
-    assert "Content is hidden on this server, so calls cannot be replayed" in said(app)
+    assert "Replaying" not in page_text(app)
+    assert "Content is hidden on this server, so calls cannot be replayed" in page_text(app)
 
 
 @pytest.mark.thorough(quick=1)
@@ -321,7 +321,7 @@ def test_whoever_sees_no_content_gets_the_answer_and_no_replay(
 def test_a_parameter_that_nobody_gets_wrong_says_so(two_tools: Path, parameter: str) -> None:
     app = opened(PAGE, tool_open="search", parameter=parameter)
     assert not app.exception
-    assert "No call of this selection gets this parameter wrong." in said(app)
+    assert "No call of this selection gets this parameter wrong." in page_text(app)
 
 
 @pytest.mark.thorough
@@ -346,7 +346,7 @@ def test_a_tool_shows_since_when_its_rate_is_another_and_the_day_of_a_new_defini
     app = opened(PAGE, tool_open="search", by_day="1")
     changes = [row[2]["text"] for row in sheets(app)["What changed, and when"]["rows"]]
     assert {"Version 2 of the definition", "search: parse errors 0% → 50.0%"} <= set(changes)
-    assert "Parse errors by day, with the changes of the definition" in said(app)
+    assert "Parse errors by day, with the changes of the definition" in page_text(app)
 
 
 def test_versions_stand_side_by_side_with_what_changed_between_them(two_tools: Path) -> None:
@@ -367,7 +367,7 @@ def test_the_lint_advises_an_edit_and_says_how_many_calls_it_may_explain(two_too
 
 
 def test_a_tool_whose_definition_no_log_holds_says_how_to_give_it(two_tools: Path) -> None:
-    assert "--tools FILE" in said(opened(PAGE, tool_open="read_file"))
+    assert "--tools FILE" in page_text(opened(PAGE, tool_open="read_file"))
 
 
 def test_a_hostile_name_stays_text(two_tools: Path) -> None:
@@ -377,12 +377,12 @@ def test_a_hostile_name_stays_text(two_tools: Path) -> None:
 
 
 def test_an_unknown_tool_says_so_and_leads_back(two_tools: Path) -> None:
-    assert "No calls of this tool here" in said(opened(PAGE, tool_open="nothing"))
+    assert "No calls of this tool here" in page_text(opened(PAGE, tool_open="nothing"))
 
 
 def test_an_empty_store_says_what_to_load(store: Path) -> None:
     publish(store, {})
-    assert "callgauge ingest" in said(opened(PAGE))
+    assert "callgauge ingest" in page_text(opened(PAGE))
 
 
 def test_results_that_report_a_failure_are_said_on_the_page_of_their_tool(store: Path) -> None:

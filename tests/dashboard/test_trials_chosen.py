@@ -8,7 +8,7 @@ import pytest
 
 from ingest.pipeline.load import load
 from ingest.time_ranges import TimeRange
-from tests.dashboard.conftest import FILES, opened, said
+from tests.dashboard.conftest import FILES, opened, page_text
 from tests.store.made_runs import RUN, write_run
 from tests.store.night import session
 
@@ -33,8 +33,8 @@ def nights_and_a_run(tmp_path: Path, store: Path) -> Path:
 @pytest.mark.usefixtures("nights_and_a_run")
 def test_a_page_counts_the_nights_and_says_that_trials_are_left_out() -> None:
     app = opened(CALLS, days=TimeRange().text)
-    assert LEFT_OUT in said(app)
-    assert "3 calls" in said(app)
+    assert LEFT_OUT in page_text(app)
+    assert "3 calls" in page_text(app)
     assert app.multiselect(key="run").options == [RUN]
 
 
@@ -43,8 +43,8 @@ def test_a_page_counts_the_nights_and_says_that_trials_are_left_out() -> None:
 @pytest.mark.parametrize(("query", "count"), [({"run": RUN}, "12 calls"), ({"arm": "old"}, "6 calls")])
 def test_the_chosen_run_or_arm_is_all_that_counts(query: dict[str, str], count: str) -> None:
     app = opened(CALLS, **query)
-    assert "not counted here" not in said(app)
-    assert count in said(app)
+    assert "not counted here" not in page_text(app)
+    assert count in page_text(app)
     assert app.multiselect(key="model").options == ["falcon-3-8b"]
 
 
@@ -52,13 +52,13 @@ def test_the_chosen_run_or_arm_is_all_that_counts(query: dict[str, str], count: 
 @pytest.mark.usefixtures("nights_and_a_run")
 def test_a_run_that_the_store_does_not_have_is_not_chosen() -> None:
     app = opened(CALLS, run="another", days=TimeRange().text)
-    assert "3 calls" in said(app)
+    assert "3 calls" in page_text(app)
 
 
 @pytest.mark.usefixtures("nights_and_a_run")
 def test_sessions_of_the_run_are_listed_when_it_is_chosen() -> None:
-    assert "1 session" in said(opened(SESSIONS, days=TimeRange().text))
-    assert "7 sessions" in said(opened(SESSIONS, run=RUN))
+    assert "1 session" in page_text(opened(SESSIONS, days=TimeRange().text))
+    assert "7 sessions" in page_text(opened(SESSIONS, run=RUN))
 
 
 @pytest.mark.thorough
@@ -78,5 +78,5 @@ def test_the_data_page_lists_the_run_among_what_was_loaded() -> None:
 @pytest.mark.usefixtures("small")
 def test_a_store_without_trials_offers_no_run_and_says_nothing() -> None:
     app = opened(FILES[0])
-    assert "not counted here" not in said(app)
+    assert "not counted here" not in page_text(app)
     assert "run" not in [widget.key for widget in app.multiselect]

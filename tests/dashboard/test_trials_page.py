@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.analysis.made_trials import MadeArm, join_tables, make_run
 from tests.analysis.store_fixture import HOSTILE, publish, small_tables
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import here_links, sheet_of, sheets, texts
 
 PAGE = "callgauge/dashboard/pages/trials/page.py"
@@ -38,7 +38,7 @@ def answer(app: AppTest) -> str:
 @pytest.mark.thorough
 def test_without_a_run_the_page_says_what_a_trial_is_and_names_three_commands(small: Path) -> None:
     app = opened(PAGE)
-    assert "No trial runs yet" in said(app)
+    assert "No trial runs yet" in page_text(app)
     commands = [block.value for block in app.code][:3]
     assert commands == [
         "callgauge trial demo",
@@ -88,7 +88,7 @@ def test_measures_beside_the_primary_one_have_counts_and_differences_without_a_v
     assert re.fullmatch(r"\d+ / \d+", old["Right"]["sub"])
     assert re.fullmatch(r"\d+ / \d+\n\+\d+\.\d \(.* to .*\)", new["Right"]["sub"])
     assert all(cell["tone"] is None for cell in new.values())
-    assert "not planned for the measures below" in said(app)
+    assert "not planned for the measures below" in page_text(app)
 
 
 @pytest.mark.thorough
@@ -111,7 +111,7 @@ def test_a_run_that_goes_on_says_how_far_it_is_and_when_it_looks_next(store: Pat
 @pytest.mark.thorough
 def test_before_a_trial_has_ended_the_page_waits(store: Path) -> None:
     app = run_page(store, tasks=100, done=0)
-    assert "No trial has ended yet. This page updates by itself." in said(app)
+    assert "No trial has ended yet. This page updates by itself." in page_text(app)
     assert answer(app).startswith("Not decided yet: new, after 0 of 100 tasks.")
 
 
@@ -145,7 +145,7 @@ def test_a_single_arm_is_told_without_a_comparison(store: Path) -> None:
         r"old has \d+\.\d% of its calls invalid \(\d+ / \d+\) and \d+\.\d% of its trials right", answer(app)
     )
     assert list(sheet_of(app, "Invalid calls by variant")[0]) == ["Variant", "Invalid calls", "Tasks"]
-    assert "Course of the difference" not in said(app)
+    assert "Course of the difference" not in page_text(app)
 
 
 def charts_of(app: AppTest) -> list[Any]:
@@ -168,13 +168,13 @@ def test_the_course_has_the_difference_the_boundary_and_every_look(store: Path) 
 @pytest.mark.thorough
 def test_another_arm_is_chosen_in_the_url(store: Path) -> None:
     app = run_page(store, OLD, NEW, MadeArm("third", 0.3), tasks=40, query={"arm_shown": "third"})
-    assert "third minus old: invalid calls" in plain(said(app))
+    assert "third minus old: invalid calls" in plain(page_text(app))
 
 
 @pytest.mark.thorough
 def test_without_a_task_of_both_arms_there_is_no_course(store: Path) -> None:
     app = run_page(store, tasks=40, done=1)
-    assert "No difference yet: fewer than two tasks have trials of both variants" in said(app)
+    assert "No difference yet: fewer than two tasks have trials of both variants" in page_text(app)
     assert not charts_of(app)
 
 
@@ -202,7 +202,7 @@ def test_many_tasks_are_paged_and_found_by_their_id(store: Path) -> None:
     assert len(sheet_of(opened(PAGE, trial=RUN, tasks_page="99"), "Tasks by variant")) == 15
     rows = sheet_of(opened(PAGE, trial=RUN, task="TASK-012"), "Tasks by variant")
     assert [row["Task"]["text"] for row in rows] == ["task-012"]
-    assert "No task matches." in said(opened(PAGE, trial=RUN, task="nothing"))
+    assert "No task matches." in page_text(opened(PAGE, trial=RUN, task="nothing"))
 
 
 @pytest.mark.thorough
@@ -237,8 +237,8 @@ def test_a_success_costs_what_all_priced_trials_cost_by_those_that_were_right(st
 @pytest.mark.thorough
 def test_without_any_price_the_page_says_how_to_name_one(store: Path) -> None:
     app = run_page(store, replace(OLD, cost=None), replace(NEW, cost=None), query={"show": "cost"})
-    assert "No trial is priced" in said(app)
-    assert "No trial is priced." in said(app)
+    assert "No trial is priced" in page_text(app)
+    assert "No trial is priced." in page_text(app)
 
 
 @pytest.mark.thorough
@@ -273,12 +273,12 @@ def test_what_probes_found_out_is_told_by_model(store: Path) -> None:
 @pytest.mark.thorough
 def test_a_run_without_a_probe_says_so(store: Path) -> None:
     app = run_page(store, tasks=20, query={"show": "probes"})
-    assert "No model was probed, and nothing was declared." in said(app)
+    assert "No model was probed, and nothing was declared." in page_text(app)
 
 
 def test_an_unknown_run_is_a_sentence_and_a_way_back(small: Path) -> None:
     app = opened(PAGE, trial="gone.1")
-    assert "not found" in said(app)
+    assert "not found" in page_text(app)
     assert here_links(app)["← All runs"] == "trials?"
 
 
@@ -304,7 +304,7 @@ def test_names_of_people_are_text(store: Path) -> None:
 
 def test_how_many_tasks_are_needed_comes_from_the_history_of_the_store(small: Path) -> None:
     app = opened(PAGE)
-    assert "So far 2.3% (1 / 44)" in plain(said(app))
+    assert "So far 2.3% (1 / 44)" in plain(page_text(app))
     tasks = texts(sheets(app)["Tasks needed by smallest difference"], 1)
     numbers = [int(text.replace(",", "")) for text in tasks]
     assert numbers == sorted(numbers, reverse=True)
@@ -314,10 +314,10 @@ def test_how_many_tasks_are_needed_comes_from_the_history_of_the_store(small: Pa
 
 def test_without_a_history_the_plan_must_name_a_rate(store: Path) -> None:
     publish(store, {})
-    assert "expected_rate" in said(opened(PAGE))
+    assert "expected_rate" in page_text(opened(PAGE))
 
 
 @pytest.mark.thorough
 def test_trials_themselves_are_no_history(store: Path) -> None:
     publish(store, make_run((OLD, NEW), tasks=20).tables)
-    assert "expected_rate" in said(opened(PAGE))
+    assert "expected_rate" in page_text(opened(PAGE))

@@ -16,7 +16,7 @@ from callgauge.memory.team_memory import TeamMemory
 from tests.analysis.made_models import join_rows, make_rows
 from tests.analysis.store_fixture import HOSTILE, publish
 from tests.api.conftest import open_api
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import here_links, sheet_of
 
 PAGE = "callgauge/dashboard/pages/models/page.py"
@@ -55,7 +55,7 @@ def test_the_tab_has_the_sentence_the_rows_and_the_files_as_the_api_has(made: Pa
     assert second["Suggestion"]["sub"] == "only one model was used"
     for api in open_api(made):
         answer = api.get("/model-choices")
-        assert answer["sentence"] in said(app).replace("\\", "")
+        assert answer["sentence"] in page_text(app).replace("\\", "")
         assert [row["model"] for row in answer["rows"]] == ["jay", "owl"]
         parquet = api.client().get("/model-choices", headers={"accept": PARQUET})
         assert pq.read_table(BytesIO(parquet.content)).num_rows == 2
@@ -66,7 +66,7 @@ def test_tools_and_stores_without_prices_have_sentences(made: Path) -> None:
     (row,) = sheet_of(opened(PAGE, tab="where", choice_by="tool"), TABLE)
     assert row["Tool"]["text"] == "read_file"
     TeamMemory(made).replace_prices([])
-    assert "No cost is known" in said(opened(PAGE, tab="where"))
+    assert "No cost is known" in page_text(opened(PAGE, tab="where"))
 
 
 @pytest.mark.thorough

@@ -22,7 +22,7 @@ from callgauge.dashboard.pages import PAGES
 from callgauge.serving.identity import LOCAL_USER, NETWORK_USER, User
 from callgauge.serving.settings import TEXTS_VARIABLE
 from tests.analysis.store_fixture import publish, small_tables
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 
 PLANTED = "planted words of a person"
 PAGE = {entry.name: entry.file for entry in PAGES}
@@ -167,27 +167,27 @@ def test_files_with_texts_and_sql_are_an_admins(
     monkeypatch.setattr(viewer, "read_headers", lambda _: may)
     for page, has_texts in (("models", False), ("calls", True), ("errors", True)):
         app = opened(PAGE[page])
-        refused = "Files with texts are for admins." in said(app)
+        refused = "Files with texts are for admins." in page_text(app)
         assert refused is (has_texts and not may.is_admin), page
         assert bool(app.get("download_button")) is not refused, page
-    sql = said(opened(PAGE["sql"]))
+    sql = page_text(opened(PAGE["sql"]))
     assert ("SQL is for admins" in sql) is not may.is_admin
 
 
 @pytest.mark.usefixtures("without_texts", "small")
 def test_without_texts_nobody_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "so it makes no file with content" in said(opened(PAGE["calls"]))
+    assert "so it makes no file with content" in page_text(opened(PAGE["calls"]))
     replay = opened(PAGE["playground"], tab="stored")
-    assert "parsing calls again needs their raw text" in said(replay)
+    assert "parsing calls again needs their raw text" in page_text(replay)
     assert "replay_run" not in {button.key for button in replay.button}
-    assert "Nothing to parse yet" in said(opened(PAGE["playground"]))
-    assert "Content is hidden" in said(opened(PAGE["errors"]))
-    assert "Content is hidden" not in said(opened(PAGE["models"]))
+    assert "Nothing to parse yet" in page_text(opened(PAGE["playground"]))
+    assert "Content is hidden" in page_text(opened(PAGE["errors"]))
+    assert "Content is hidden" not in page_text(opened(PAGE["models"]))
 
 
 @pytest.mark.usefixtures("without_texts", "small")
 def test_a_call_says_that_its_texts_are_not_shown_and_nothing_of_what_they_hold() -> None:
-    words = said(opened(PAGE["calls"], call="c41"))
+    words = page_text(opened(PAGE["calls"], call="c41"))
     assert words.count("served without content") >= 2
     for untrue in ("The log kept no text", "the text is not an object", "they are the same"):
         assert untrue not in words

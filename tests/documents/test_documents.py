@@ -102,7 +102,7 @@ def a_document(text: str = "falcon-3", rows: int = 2) -> Document:
     cells = [
         DocumentCell(text, is_code=True),
         DocumentCell("1,234"),
-        DocumentCell("4.3%", "191 / 4,420", at=0.2, low=0.1, high=0.4),
+        DocumentCell("4.3%", "191 / 4,420", estimate=0.2, low=0.1, high=0.4),
     ]
     return Document(
         "Models",

@@ -6,7 +6,6 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -267,12 +266,24 @@ def test_badges_of_similar_names_are_different_files(tmp_path: Path, names: list
 # --- too little data --------------------------------------------------------------------------------
 
 
-def test_an_empty_store_gives_a_page_that_says_so(tmp_path: Path) -> None:
-    publish(tmp_path, {})
+@pytest.mark.parametrize(
+    ("made", "sentences"),
+    [
+        ([], ["The store has no tool calls, so there is no ranking."]),
+        (calls(4, 1), ["Nothing to rank: only one model was observed (5 calls).", "too little data"]),
+        (
+            calls(40, 1),
+            ["Cost per successful turn: not known.", "no price", "Turn success: not measured."],
+        ),
+    ],
+)
+def test_missing_data_is_reported_on_the_page(tmp_path: Path, made: list[Any], sentences: list[str]) -> None:
+    publish(tmp_path, {"tool_calls": made})
     files = written(tmp_path)
-    assert "The store has no tool calls, so there is no ranking." in files[PAGE]
-    assert json.loads(files[DATA])["models"] == []
-    assert not [path for path in files if path.startswith(BADGES)]
+    assert all(sentence in files[PAGE] for sentence in sentences)
+    assert "80%" not in files[PAGE]
+    assert bool(json.loads(files[DATA])["models"]) == bool(made)
+    assert any(path.startswith(BADGES) for path in files) == bool(made)
 
 
 def test_days_without_calls_give_a_page_that_says_so(store: Path) -> None:
@@ -280,27 +291,10 @@ def test_days_without_calls_give_a_page_that_says_so(store: Path) -> None:
     assert "These days have no tool calls, so there is no ranking." in files[PAGE]
 
 
-def test_one_model_with_few_calls_gets_no_rank_and_no_rate(tmp_path: Path) -> None:
-    publish(tmp_path, {"tool_calls": calls(4, 1, model="falcon", tool="read_file")})
-    files = written(tmp_path)
-    assert "Nothing to rank: only one model was observed (5 calls)." in files[PAGE]
-    assert "too little data" in files[PAGE]
-    assert "80%" not in files[PAGE]
-
-
-def test_missing_prices_and_turns_are_said(tmp_path: Path) -> None:
-    publish(tmp_path, {"tool_calls": calls(40, 1, model="falcon")})
-    page = written(tmp_path)[PAGE]
-    assert "Cost per successful turn: not known." in page
-    assert "no price" in page
-    assert "Turn success: not measured." in page
-
-
 def test_priced_turns_have_a_cost_with_an_interval(store: Path) -> None:
     board = read(store, prices=(ModelPrice("falcon", date(2026, 1, 1), 1.0, 10.0),))
-    cost: Mapping[str, Any] = json.loads(write_files(board, "1")[DATA])["models"][0][
-        "cost_per_successful_turn"
-    ]
+    models = json.loads(write_files(board, "1")[DATA])["models"]
+    cost = models[0]["cost_per_successful_turn"]
     assert cost["amount"] == pytest.approx(0.002)
     assert not any("Cost per successful turn" in note for note in board.notes)
 

@@ -306,7 +306,7 @@ def test_a_file_that_grew_goes_on_where_it_stopped(path: Path) -> None:
 # --- any number of conversations in any order ----------------------------------------------------------
 
 
-def told(number: int, turn: int) -> str:
+def make_id(number: int, turn: int) -> str:
     return f"call_Xy7zAb3cDe{number:03d}n{turn:03d}"
 
 
@@ -334,7 +334,7 @@ def test_interleaved_conversations_are_each_told_once(
             log.say(history, None, status=529)
             continue
         answered |= {message["content"] for message in history if message["role"] == "tool"}
-        id_ = told(number, len(history)) if unique else "call_0"
+        id_ = make_id(number, len(history)) if unique else "call_0"
         sent = f'{{"who": {number}, "turn": {len(history)}}}'
         log.say(history, model(None, (id_, sent)))
         made[sent] += 1

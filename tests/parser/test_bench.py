@@ -127,7 +127,7 @@ def test_a_mend_is_unsaid_when_nothing_is_found_about_the_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "got", "said", "unsaid"),
+    ("sent", "got", "reported", "unreported"),
     [
         ({"a": "1"}, {"a": 1}, [], ["$.a"]),
         ({"a": "1"}, {"a": 1}, ["$.a"], []),
@@ -142,10 +142,12 @@ def test_a_mend_is_unsaid_when_nothing_is_found_about_the_text() -> None:
     ],
 )
 def test_a_changed_value_is_unsaid_when_no_finding_is_at_its_path(
-    sent: Any, got: Any, said: list[str], unsaid: list[str]
+    sent: Any, got: Any, reported: list[str], unreported: list[str]
 ) -> None:
-    findings = tuple(Finding("x", path=path) for path in said)
-    assert changes_unsaid(entry({}, orjson.dumps(sent).decode()), Reading(got, findings=findings)) == unsaid
+    findings = tuple(Finding("x", path=path) for path in reported)
+    assert (
+        changes_unsaid(entry({}, orjson.dumps(sent).decode()), Reading(got, findings=findings)) == unreported
+    )
 
 
 def test_a_defect_is_located_by_one_of_its_codes_touching_its_place() -> None:

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,7 +48,12 @@ def test_other_patterns_stay_as_they_are(pattern: str) -> None:
 def test_a_pattern_is_compiled_at_its_first_use_only(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = []
     compile_now = re.compile
-    monkeypatch.setattr(re, "compile", lambda *words: compiled.append(words) or compile_now(*words))
+
+    def record(*words: Any) -> re.Pattern[str]:
+        compiled.append(words)
+        return compile_now(*words)
+
+    monkeypatch.setattr(re, "compile", record)
     pattern = compile_regex(r"(?P<name>a+)", re.IGNORECASE)
     other = compile_regex(f"{pattern.pattern}b", pattern.flags)
     assert compiled == []

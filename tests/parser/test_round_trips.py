@@ -78,7 +78,7 @@ SHAPES: dict[str, Callable[..., dict[str, Any]]] = {
 }
 
 
-def said(tool: ToolDefinition) -> list[Any]:
+def list_content(tool: ToolDefinition) -> list[Any]:
     """Return the complete content of a tool definition as plain data."""
     return [tool.name, tool.description] + [
         [p.name, p.kind, p.cardinality, p.required, p.description, p.enum, repr(p.example), repr(p.default)]
@@ -93,7 +93,7 @@ def said(tool: ToolDefinition) -> list[Any]:
 def test_a_definition_written_out_and_read_again_says_the_same(shape: str, tool: ToolDefinition) -> None:
     written = json.dumps(SHAPES[shape](tool, defaults=True))
     [again] = ToolCatalog.load(written)
-    assert said(again) == said(tool)
+    assert list_content(again) == list_content(tool)
     assert json.dumps(SHAPES[shape](again, defaults=True)) == written
     if tool.schema is not None and tool.parameters:
         assert again == tool
@@ -127,8 +127,10 @@ def test_a_model_is_not_told_of_defaults_unless_asked(shape: str) -> None:
 def test_a_plain_schema_read_again_says_the_same(tool: ToolDefinition) -> None:
     schema = tool.to_json_schema()
     assert (
-        said(ToolDefinition.from_json_schema(name=tool.name, description=tool.description, schema=schema))
-        == said(tool)
+        list_content(
+            ToolDefinition.from_json_schema(name=tool.name, description=tool.description, schema=schema)
+        )
+        == list_content(tool)
         or not tool.description
     )
 

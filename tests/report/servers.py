@@ -78,7 +78,7 @@ class MailPlace:
     acts: Sequence[SmtpAct]
     port: int = 0
     got: list[tuple[list[str], bytes]] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
     sessions: int = 0
 
 
@@ -121,7 +121,7 @@ def _talk(connection: socket.socket, act: SmtpAct, place: MailPlace) -> None:  #
     say("421 busy" if act == "busy" else "220 here")
     while line := lines.readline():
         word = line.decode().strip()
-        place.said.append(word)
+        place.commands.append(word)
         verb = word.split(" ")[0].upper()
         if verb == "EHLO":
             say("250-here\r\n250 AUTH PLAIN")

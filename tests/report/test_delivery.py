@@ -190,7 +190,7 @@ def test_no_secret_is_in_a_message_or_in_the_memory(sender: Sender, tmp_path: Pa
     assert reason == "answered 404: no such channel …"
     with serve_mail("refuse") as mail:
         sender.mail(mail.port, replace(MAIL, user="gauge", password_variable="PASSWORD"))  # noqa: S106 - a name
-        assert any(line.startswith("AUTH PLAIN") for line in mail.said)
+        assert any(line.startswith("AUTH PLAIN") for line in mail.commands)
     memory = (tmp_path / FILE).read_bytes()
     assert b"SECRET" not in memory
     assert b"S3CRET" not in memory
@@ -234,7 +234,7 @@ def test_a_server_that_cannot_secure_the_connection_gets_nothing(sender: Sender)
     assert delivery.result == "failed"
     assert "security" in delivery.reason
     assert not place.got
-    assert not any(line.startswith("AUTH") for line in place.said)
+    assert not any(line.startswith("AUTH") for line in place.commands)
 
 
 def test_a_line_of_one_dot_does_not_end_a_message() -> None:

@@ -32,7 +32,7 @@ from callgauge.report.store_gate import (
 )
 from callgauge.stats.gate_syntax import GateSyntaxError
 from tests.analysis.store_fixture import publish
-from tests.dashboard.conftest import opened, said
+from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import calls
 from tests.report.conftest import LAST
 
@@ -73,7 +73,7 @@ def test_its_numbers_are_those_of_the_page_that_it_links(
     gate_result = judge(store, "no-worse=0.03", model=["kestrel-14b"])
     path, _, query = gate_result.link.partition("?")
     assert path == "/compare"
-    words = said(opened(page_file("compare"), **dict(parse_qsl(query))))
+    words = page_text(opened(page_file("compare"), **dict(parse_qsl(query))))
     plain = re.sub(r"\\(.)", r"\1", words)
     reach = re.search(r"Difference \S+ points \(\S+ to \S+", write_sentence(explain_gate(gate_result)))
     assert reach is not None

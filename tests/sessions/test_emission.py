@@ -10,12 +10,12 @@ from tests.sessions.log import READ, Log, started
 HERMES = 'I read it.\n<tool_call>\n{"name": "read", "arguments": {"path": "a"}}\n</tool_call>'
 
 
-def said(text: str, **step: object) -> Log:
+def write_answer(text: str, **step: object) -> Log:
     return started().add(StepMade, text=text, **step).add(TurnEnded, answer=text)
 
 
 def test_a_call_written_as_text_is_a_fault_of_emission() -> None:
-    rows = said(HERMES).rows()
+    rows = write_answer(HERMES).rows()
     (call,) = rows["tool_calls"]
     assert (call["tool"], call["fault_layer"], call["harness_verdict"]) == ("read", "emission", "emission")
     assert call["raw_arguments"] == HERMES.splitlines()[2]
@@ -49,11 +49,11 @@ def test_a_step_that_made_a_call_is_not_searched() -> None:
 
 
 def test_text_is_where_the_calls_of_a_text_strategy_stand() -> None:
-    assert "tool_calls" not in said(HERMES, strategy=Strategy.JSON_FALLBACK).rows()
+    assert "tool_calls" not in write_answer(HERMES, strategy=Strategy.JSON_FALLBACK).rows()
 
 
 def test_a_leaked_call_is_no_answer_and_a_native_one_recovers_it() -> None:
-    left = said(HERMES).rows()["turns"][0]
+    left = write_answer(HERMES).rows()["turns"][0]
     assert (left["derived_ok"], left["faults"]) == (False, 1)
     log = started().add(StepMade, text=HERMES).add(StepMade, text="Again.").raw('{"path": "a"}').ok()
     first, second = log.answered().rows()["tool_calls"]

@@ -38,7 +38,7 @@ def reader(s3: Any, logs: Path, folder: MakeFolder) -> Path:
     return folder("reader")
 
 
-def told(s3: Any) -> dict[str, Any]:
+def read_current(s3: Any) -> dict[str, Any]:
     content: dict[str, Any] = json.loads(s3.get_object(Bucket=BUCKET, Key=CURRENT)["Body"].read())
     return content
 
@@ -117,7 +117,7 @@ def test_a_reader_stays_with_what_it_has(s3: Any, reader: Path, content: bytes) 
 
 @pytest.mark.thorough
 def test_a_generation_that_is_not_what_was_published_is_not_shown(s3: Any, reader: Path) -> None:
-    key = f"team/store/{told(s3)['generation']}"
+    key = f"team/store/{read_current(s3)['generation']}"
     whole = s3.get_object(Bucket=BUCKET, Key=key)["Body"].read()
     before = sorted(path.name for path in reader.iterdir())
     for damaged in (whole[:-4096], whole[:-1] + b"0", None):

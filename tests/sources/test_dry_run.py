@@ -19,7 +19,7 @@ from tests.sources.archives import tarred, zipped
 from tests.store.night import session
 
 
-def told(outlook: LoadForecast) -> dict[str, tuple[str | None, int]]:
+def count_by_kind(outlook: LoadForecast) -> dict[str, tuple[str | None, int]]:
     files: dict[str, int] = {}
     forms: dict[str, str | None] = {}
     for share in outlook.shares:
@@ -41,7 +41,7 @@ def test_every_kind_of_file_is_foretold(logs: Path, store: Path) -> None:
     os.utime(logs / "is-touched", (1, 1))
     zipped(logs / "archive", {"a": session("zipped").encode(), "b": b"no log"})
     outlook = forecast_load([logs], store)
-    assert told(outlook) == {
+    assert count_by_kind(outlook) == {
         "new": ("session_history", 2),
         "grown": ("session_history", 1),
         "changed": ("session_history", 1),
@@ -52,19 +52,22 @@ def test_every_kind_of_file_is_foretold(logs: Path, store: Path) -> None:
     assert [Path(rejected.path).name for rejected in outlook.rejected] == ["is-refused", "archive!b"]
     report = load([logs], store)
     assert (report.loaded, report.unchanged, len(report.rejected)) == (4, 3, 2)
-    assert told(forecast_load([logs], store)) == {"unchanged": ("session_history", 7), "rejected": (None, 2)}
+    assert count_by_kind(forecast_load([logs], store)) == {
+        "unchanged": ("session_history", 7),
+        "rejected": (None, 2),
+    }
 
 
 @pytest.mark.thorough
 def test_it_changes_nothing_and_needs_no_lock(logs: Path, store: Path) -> None:
     (logs / "a").write_text(session("s1"))
-    assert told(forecast_load([logs], store)) == {"new": ("session_history", 1)}
+    assert count_by_kind(forecast_load([logs], store)) == {"new": ("session_history", 1)}
     assert not store.exists()
     load([logs], store)
     (logs / "b").write_text(session("s2"))
     before = {path: path.stat().st_mtime_ns for path in store.iterdir() if path.name != "lock"}
     with lock_store(store, ignore_write):
-        assert told(forecast_load([logs], store))["new"] == ("session_history", 1)
+        assert count_by_kind(forecast_load([logs], store))["new"] == ("session_history", 1)
     after = {path: path.stat().st_mtime_ns for path in store.iterdir() if path.name != "lock"}
     assert after == before
 
@@ -110,9 +113,11 @@ def test_options_that_see_more_read_again(logs: Path, store: Path, tmp_path: Pat
     load([logs], store)
     tools = tmp_path / "tools.json"
     tools.write_text('{"name": "read", "parameters": {}}')
-    assert told(forecast_load([logs], store, tools=[tools])) == {"again": ("session_history", 1)}
-    assert told(forecast_load([logs], store, form="claude_code")) == {"again": ("claude_code", 1)}
-    assert told(forecast_load([logs], store, max_line=MAX_LINE + 1)) == {"unchanged": ("session_history", 1)}
+    assert count_by_kind(forecast_load([logs], store, tools=[tools])) == {"again": ("session_history", 1)}
+    assert count_by_kind(forecast_load([logs], store, form="claude_code")) == {"again": ("claude_code", 1)}
+    assert count_by_kind(forecast_load([logs], store, max_line=MAX_LINE + 1)) == {
+        "unchanged": ("session_history", 1)
+    }
 
 
 def test_what_is_left_out_is_counted(logs: Path, store: Path) -> None:
@@ -120,7 +125,7 @@ def test_what_is_left_out_is_counted(logs: Path, store: Path) -> None:
         (logs / f"{number}").write_text(session(f"s{number}"))
     os.utime(logs / "0", (1, 1))
     outlook = forecast_load([logs], store, since="1d", limit=2)
-    assert (told(outlook), outlook.left) == ({"new": ("session_history", 2)}, 2)
+    assert (count_by_kind(outlook), outlook.left) == ({"new": ("session_history", 2)}, 2)
 
 
 @pytest.mark.thorough(quick=1)
@@ -128,6 +133,6 @@ def test_what_is_left_out_is_counted(logs: Path, store: Path) -> None:
 def test_an_archive_is_foretold_member_by_member(logs: Path, store: Path, packing: str) -> None:
     made = tarred({"a": session("s1").encode(), "b": session("s2").encode()})
     (logs / "night").write_bytes(gzip.compress(made) if packing == "tar.gz" else made)
-    assert told(forecast_load([logs], store)) == {"new": ("session_history", 2)}
+    assert count_by_kind(forecast_load([logs], store)) == {"new": ("session_history", 2)}
     load([logs], store)
-    assert told(forecast_load([logs], store)) == {"unchanged": ("session_history", 2)}
+    assert count_by_kind(forecast_load([logs], store)) == {"unchanged": ("session_history", 2)}

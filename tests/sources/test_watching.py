@@ -20,7 +20,7 @@ class Folder:
     def __init__(self, *looks: object) -> None:
         self._looks: Iterator[object] = iter(looks)
         self.loads = 0
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self.pauses: list[float] = []
         self.troubles: list[Exception] = []
 
@@ -37,27 +37,27 @@ class Folder:
 
     def watched(self) -> Folder:
         with pytest.raises(KeyboardInterrupt):
-            watch(self.look, self.load, self.said.append, self.pauses.append)
+            watch(self.look, self.load, self.messages.append, self.pauses.append)
         return self
 
 
 def test_it_loads_once_and_then_after_each_change() -> None:
     folder = Folder("a", "a", "b", "b", "b", "a").watched()
-    assert (folder.loads, folder.said) == (3, [])
+    assert (folder.loads, folder.messages) == (3, [])
     assert folder.pauses == [EVERY] * 6
 
 
 def test_a_folder_that_vanishes_is_complained_of_once_and_loaded_when_it_is_back() -> None:
     gone = InputError("/logs does not exist; check the spelling")
     folder = Folder(gone, gone, "a", gone, gone, "a", "b").watched()
-    assert (folder.loads, len(folder.said)) == (2, 2)
+    assert (folder.loads, len(folder.messages)) == (2, 2)
 
 
 def test_a_load_that_fails_is_tried_again_less_and_less_often() -> None:
     folder = Folder(*"a" * 12)
     folder.troubles = [StoreBusy("another load is at work")] * 9
     folder.watched()
-    assert (folder.loads, folder.said) == (10, ["another load is at work"])
+    assert (folder.loads, folder.messages) == (10, ["another load is at work"])
     assert folder.pauses[:7] == [2, 4, 8, 16, 32, 60, 60]
     assert folder.pauses[-1] == EVERY
 

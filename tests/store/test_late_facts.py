@@ -31,7 +31,7 @@ def counted(store: Path, table: str) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
-def told(store: Path) -> list[Any]:
+def read_all(store: Path) -> list[Any]:
     """Return the turns, calls and diagnostics that statistics use."""
     findings = "SELECT call_id, position, code FROM diagnostics ORDER BY ALL"
     return [*counted(store, "turns"), *counted(store, "tool_calls"), *ask(store, findings)]
@@ -83,7 +83,7 @@ def test_a_log_in_two_files_tells_what_the_whole_tells(
     store = tmp_path / "store"
     for files in reversed(parts) if reverse else parts:
         load(files, store)
-    assert told(store) == told(tmp_path / "whole")
+    assert read_all(store) == read_all(tmp_path / "whole")
     assert count(store, "rejects") == 0
     assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
 
@@ -101,14 +101,14 @@ def test_each_kind_of_cut_alone_has_all_done_that_it_needs(
     log = made("s", 1)
     (logs / "whole.jsonl").write_text(log)
     load([logs], tmp_path / "whole")
-    expected = told(tmp_path / "whole")
+    expected = read_all(tmp_path / "whole")
     for kinds, cut in kinds_of_cuts(log).items():
         store, first, second = tmp_path / f"store{cut}", logs / "1.jsonl", logs / "2.jsonl"
         for file, half in zip((first, second), halves(log, cut), strict=True):
             file.write_text(half)
         for file in (second, first) if reverse else (first, second):
             load([file], store)
-        assert told(store) == expected, f"cut between {kinds}"
+        assert read_all(store) == expected, f"cut between {kinds}"
         assert count(store, "rejects") == 0
         assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
 
@@ -151,7 +151,7 @@ def test_a_late_result_goes_with_its_file(logs: Path, store: Path) -> None:
     load([logs], store, replacing=True)
     alone = store.with_name("alone")
     load([logs], alone)
-    assert told(store) == told(alone)
+    assert read_all(store) == read_all(alone)
     assert count(store, "turn_parts") == 0
 
 
@@ -194,5 +194,5 @@ def test_the_parts_of_a_turn_in_three_files_are_one_turn(logs: Path, store: Path
     for name, part in (("c", log[12:]), ("a", log[:6]), ("b", log[6:12])):
         (logs / f"{name}.jsonl").write_text("".join(part))
         load([logs], store)
-    assert told(store) == told(store.with_name("whole"))
+    assert read_all(store) == read_all(store.with_name("whole"))
     assert count(store, "turn_parts") == 3

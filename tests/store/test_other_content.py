@@ -17,7 +17,7 @@ from ingest.maintenance.forget import SessionChoice, forget
 from ingest.pipeline.load import load
 from tests.store.night import ROLLUPS, ask, claude_code_session, contents, count, rows_by_reference, session
 from tests.store.test_copies import from_scratch
-from tests.store.test_late_facts import told
+from tests.store.test_late_facts import read_all
 
 STATUS = "SELECT regexp_extract(path, '[^/]+$'), status, follows FROM files ORDER BY file_id"
 
@@ -113,8 +113,8 @@ def test_a_session_that_goes_on_across_a_rotation_is_one(
 ) -> None:
     halves = ["".join(LONG_SESSION[:cut]), "".join(LONG_SESSION[cut:])]
     in_turn(logs / "app.jsonl", store, [halves[0] + session("o"), session("p", day=2) + halves[1]])
-    rows = [row for row in told(store) if not isinstance(row, dict) or row["session_id"] == "s"]
-    expected = [row for row in told(long_session_at_once) if isinstance(row, dict)]
+    rows = [row for row in read_all(store) if not isinstance(row, dict) or row["session_id"] == "s"]
+    expected = [row for row in read_all(long_session_at_once) if isinstance(row, dict)]
     assert [row for row in rows if isinstance(row, dict)] == expected
     assert contents(store, ROLLUPS) == from_scratch(store, tmp_path)
 

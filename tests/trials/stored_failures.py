@@ -34,7 +34,7 @@ FAILED = {
 
 
 def definition(name: str = "read_file", **fields: Any) -> dict[str, Any]:
-    """Return a row with a tool definition. `said` contains more keys of the schema, or its id."""
+    """Return a row with a tool definition. `fields` contains more keys of the schema, or its id."""
     row = {"definition_id": fields.pop("definition_id", f"d-{name}"), "tool": name, "description": "Reads."}
     return row | {"definition": json.dumps({**SCHEMA, **fields})}
 

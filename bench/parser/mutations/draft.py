@@ -102,7 +102,7 @@ class Draft:
     def insert(self, index: int, text: str) -> None:
         self.tokens.insert(index, Token(Kind.DEFECT, text))
 
-    def beside(self, index: int, step: int) -> int:
+    def find_neighbour(self, index: int, step: int) -> int:
         """Return the index of the nearest token in a direction that is not blank space.
 
         Raises ImpossibleError at the end.

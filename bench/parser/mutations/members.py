@@ -11,18 +11,18 @@ from bench.parser.mutations.draft import Draft, ImpossibleError, Kind, Token
 
 def _missing_comma(draft: Draft) -> None:
     at = draft.pick_kind(Kind.COMMA)
-    sides = [draft.tokens[draft.beside(at, step)].kind for step in (-1, 1)]
+    sides = [draft.tokens[draft.find_neighbour(at, step)].kind for step in (-1, 1)]
     glued = draft.tokens[at + 1].kind is not Kind.SPACE and Kind.OTHER in sides
     draft.change(at, " " if glued else "")
 
 
 def _trailing_comma(draft: Draft) -> None:
     at = draft.pick(lambda index, token: token.kind is Kind.CLOSE and _holds_something(draft, index))
-    draft.insert(draft.beside(at, -1) + 1, ",")
+    draft.insert(draft.find_neighbour(at, -1) + 1, ",")
 
 
 def _holds_something(draft: Draft, closer: int) -> bool:
-    return draft.tokens[draft.beside(closer, -1)].kind not in (Kind.OPEN, Kind.DEFECT)
+    return draft.tokens[draft.find_neighbour(closer, -1)].kind not in (Kind.OPEN, Kind.DEFECT)
 
 
 def _doubled_comma(draft: Draft) -> None:
@@ -32,7 +32,7 @@ def _doubled_comma(draft: Draft) -> None:
 def _leading_comma(draft: Draft) -> None:
     at = draft.pick(
         lambda index, token: (
-            token.kind is Kind.OPEN and draft.tokens[draft.beside(index, 1)].kind is not Kind.CLOSE
+            token.kind is Kind.OPEN and draft.tokens[draft.find_neighbour(index, 1)].kind is not Kind.CLOSE
         )
     )
     draft.insert(at + 1, ", ")

@@ -32,16 +32,16 @@ SlicesByRate = Mapping[str, Sequence[Slice]]
 
 @dataclass(frozen=True, slots=True)
 class JudgedRanking:
-    """The values of the dimension `by` ranked by a rate, and the data for a sentence about the ranking.
+    """The values of a dimension ranked by a rate, and the data for a sentence about the ranking.
 
-    `asked` is the requested rate. `measured` holds the slices that show by which rate the values may be
-    compared. `left_out` is the number of values that have enough calls but were not ranked.
+    `measured` holds the slices that show by which rate the values may be compared. `left_out` is the number
+    of values that have enough calls but were not ranked.
     """
 
-    by: str
+    dimension: str
     table: RankedTable
     context: RankingContext
-    asked: RateDefinition
+    requested_rate: RateDefinition
     measured: Sequence[Slice]
     left_out: int
 
@@ -53,8 +53,8 @@ class JudgedRanking:
     def write_sentence(self, names: Names) -> str:
         """Return the sentence that says which value is the best. `names` holds the label of each value."""
         labelled = [replace(slice_, name=names.get(slice_.name, slice_.name)) for slice_ in self.measured]
-        context = replace(self.context, basis=compare_by(self.asked.name, labelled))
-        return write_ranking(self.table, names, wording.dimension(self.by), context)
+        context = replace(self.context, basis=compare_by(self.requested_rate.name, labelled))
+        return write_ranking(self.table, names, wording.dimension(self.dimension), context)
 
 
 def read_ranked_slices(

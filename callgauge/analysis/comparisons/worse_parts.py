@@ -52,13 +52,13 @@ def find_worse_parts(ask: Ask, arms: tuple[Arm, Arm], breakdown: Breakdown) -> t
     Raises MetricError.
     """
     worse = [
-        (each, each.held)
+        (each, each.comparison)
         for dimension in breakdown.list_differing()
         for each in breakdown.strata[dimension]
-        if each.held is not None and each.standing(SMALLEST) is Standing.WORSE
+        if each.comparison is not None and each.standing(SMALLEST) is Standing.WORSE
     ]
     parts = sorted(
-        (_make_part(each.dimension, each.name, held) for each, held in worse),
+        (_make_part(each.dimension, each.name, comparison) for each, comparison in worse),
         key=lambda part: (-abs(part.estimate), part.dimension, part.value),
     )
     if breakdown.whole.slice.rate.name not in _OF_ARGUMENTS:

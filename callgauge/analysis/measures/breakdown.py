@@ -33,18 +33,18 @@ _FAMILY = "models, tools, prompts and hosts"
 class StratumComparison:
     """The comparison of two slices within one value `name` of a dimension.
 
-    `a` and `b` are the two slices limited to this value, or None. `held` compares `b` with `a`, with a
-    p-value adjusted over all strata of all dimensions. `held` is None when `a` or `b` is None. `contrast`
-    says how much the difference in `held` exceeds the difference of all other strata of the dimension
-    together. `contrast` is None when there is too little data. `contrast_p` is the p-value of the contrast,
-    adjusted over all contrasts.
+    `a` and `b` are the two slices limited to this value, or None. `comparison` compares `b` with `a`, with a
+    p-value adjusted over all strata of all dimensions. `comparison` is None when `a` or `b` is None.
+    `contrast` says how much the difference in `comparison` exceeds the difference of all other strata of the
+    dimension together. `contrast` is None when there is too little data. `contrast_p` is the p-value of the
+    contrast, adjusted over all contrasts.
     """
 
     dimension: str
     name: str
     a: Slice | None
     b: Slice | None
-    held: SliceComparison | None
+    comparison: SliceComparison | None
     contrast: Difference | None = None
     contrast_p: float | None = None
 
@@ -54,11 +54,11 @@ class StratumComparison:
 
     @property
     def is_judged(self) -> bool:
-        return self.held is not None and self.held.p is not None
+        return self.comparison is not None and self.comparison.p is not None
 
     def standing(self, smallest: float = SMALLEST) -> Standing:
         """Return how B compares with A within this value."""
-        return self.held.standing(smallest) if self.held else Standing.UNMEASURED
+        return self.comparison.standing(smallest) if self.comparison else Standing.UNMEASURED
 
     @property
     def is_unlike_others(self) -> bool:
@@ -67,7 +67,7 @@ class StratumComparison:
 
         The result is False for a mix-adjusted difference, because the contrast compares unadjusted rates.
         """
-        plain = self.held is not None and not self.held.is_at_same_mix
+        plain = self.comparison is not None and not self.comparison.is_at_same_mix
         return plain and self.contrast_p is not None and self.contrast_p < LEVEL
 
 
@@ -166,7 +166,7 @@ class Breakdown:
 
 
 def _order_by_certainty(stratum: StratumComparison) -> tuple[float, float]:
-    comparison = stratum.held
+    comparison = stratum.comparison
     size = abs(comparison.difference.estimate) if comparison and comparison.difference else 0.0
     return comparison.p if comparison and comparison.p is not None else 1.0, -size
 
@@ -196,7 +196,9 @@ def break_down(
         name: [
             replace(
                 each,
-                held=replace(each.held, p=p, compared=judged, family=_FAMILY) if each.held else None,
+                comparison=replace(each.comparison, p=p, compared=judged, family=_FAMILY)
+                if each.comparison
+                else None,
                 contrast=contrast,
                 contrast_p=contrast_p,
             )
@@ -231,7 +233,7 @@ def _pair_slices(
 
 
 def _plain_p(stratum: StratumComparison) -> float | None:
-    comparison = stratum.held
+    comparison = stratum.comparison
     if (
         comparison is None
         or comparison.p is None

@@ -145,7 +145,7 @@ class StoreReader:
 
     def __init__(self, connection: Connection, path: Path) -> None:
         self.path = path
-        self._connection = connection
+        self.connection = connection
         self._answers: dict[tuple[str, tuple[tuple[str, Any], ...]], pd.DataFrame] = {}
 
     def ask(self, metric: str, **parameters: Any) -> pd.DataFrame:
@@ -157,7 +157,7 @@ class StoreReader:
             listed = {
                 name: list(value) if isinstance(value, tuple) else value for name, value in set_parameters
             }
-            self._answers[metric, set_parameters] = answer_metric(self._connection, metric, listed)
+            self._answers[metric, set_parameters] = answer_metric(self.connection, metric, listed)
         return self._answers[metric, set_parameters]
 
 

@@ -52,44 +52,29 @@ class DeclaredPlace(NamedTuple):
 
 def find_place(schema: Any, parameter: str) -> DeclaredPlace | None:
     """Return the place of a parameter in a schema, or None when the parameter is not declared."""
-    place, path = schema, ["schema"]
-    for name in _split_path(parameter) if parameter else ():
-        if not isinstance(place, dict):
-            return None
-        below = place.get("items") if name == "[]" else place.get("properties")
-        path += ["items"] if name == "[]" else ["properties", name]
-        place = below if name == "[]" or not isinstance(below, dict) else below.get(name)
-    return DeclaredPlace(place, tuple(path)) if isinstance(place, dict) and parameter else None
+    return next((place for name, place in list_parameters(schema) if name == parameter), None)
 
 
-def _split_path(parameter: str) -> list[str]:
-    """Return the steps of a path. For example, `filters[].name` has the steps filters, [] and name."""
-    steps: list[str] = []
-    for part in parameter.split("."):
-        name = part
-        while name.endswith("[]"):
-            name = name[:-2]
-        steps += [*([name] if name else []), *["[]"] * ((len(part) - len(name)) // 2)]
-    return steps
+def list_parameters(schema: Any) -> Iterator[tuple[str, DeclaredPlace]]:
+    """Yield each parameter that the metric `parameter_faults` could name, such as `filters[].name`."""
+    yield from _list_below(schema, "", ("schema",), 0)
 
 
-def list_parameters(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each parameter that the metric `parameter_faults` could name, with its declaration."""
-    yield from _list_below(schema, "", 0)
-
-
-def _list_below(schema: Any, parent: str, depth: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def _list_below(schema: Any, parent: str, path: Path, depth: int) -> Iterator[tuple[str, DeclaredPlace]]:
     if not isinstance(schema, dict) or depth > _DEPTH:
         return
     properties = schema.get("properties")
-    for name, inner in properties.items() if isinstance(properties, dict) else ():
-        if isinstance(inner, dict) and not {".", "[", "]"} & set(name):
-            path = f"{parent}.{name}" if parent else name
-            yield path, inner
-            yield from _list_below(inner, path, depth + 1)
-    if parent and isinstance(schema.get("items"), dict):
-        yield f"{parent}[]", schema["items"]
-        yield from _list_below(schema["items"], f"{parent}[]", depth + 1)
+    inner = {
+        (f"{parent}.{name}" if parent else name): (declared, (*path, "properties", name))
+        for name, declared in (properties.items() if isinstance(properties, dict) else ())
+        if not {".", "[", "]"} & set(name)
+    }
+    if parent:
+        inner[f"{parent}[]"] = schema.get("items"), (*path, "items")
+    for name, (declared, below) in inner.items():
+        if isinstance(declared, dict):
+            yield name, DeclaredPlace(declared, below)
+            yield from _list_below(declared, name, below, depth + 1)
 
 
 # --- types ---------------------------------------------------------------------------------------------
@@ -128,7 +113,7 @@ def _plain_branches(declared: Mapping[str, Any]) -> list[tuple[Path, dict[str, A
     branches = declared[keyword]
     if not all(isinstance(inner, dict) and _own_types(inner) for inner in branches):
         return []
-    return [((keyword, at), inner) for at, inner in enumerate(branches)]
+    return [((keyword, number), inner) for number, inner in enumerate(branches)]
 
 
 def json_type(value: Any) -> str:
@@ -160,8 +145,8 @@ def accept_types(schema: Any, parameter: str, added: Sequence[str]) -> tuple[Def
         if any("enum" in inner or "const" in inner for _, inner in branches):
             return ()
         return tuple(
-            DefinitionChange((*path, keyword, len(branches) + at), (), ({"type": name},))
-            for at, name in enumerate(new)
+            DefinitionChange((*path, keyword, len(branches) + number), (), ({"type": name},))
+            for number, name in enumerate(new)
         )
     types = _own_types(declared)
     if not types or not new or any(keyword in declared for keyword in _CLOSED):
@@ -290,8 +275,8 @@ def type_examples(declared: Mapping[str, Any], path: Path = ()) -> tuple[Definit
     ]
     examples = declared.get("examples")
     changes += [
-        DefinitionChange((*path, "examples", at), (example,), (after,))
-        for at, example in enumerate(examples if isinstance(examples, list) else ())
+        DefinitionChange((*path, "examples", number), (example,), (after,))
+        for number, example in enumerate(examples if isinstance(examples, list) else ())
         if (after := _convert(example, types)) is not _UNCHANGED
     ]
     return tuple(changes)
@@ -410,8 +395,8 @@ def _walk(schema: Any, path: Path, name: str, above: str, depth: int) -> Iterato
         yield from _walk(schema.get(keyword), (*path, keyword), name, own, depth + 1)
     for keyword in ("anyOf", "oneOf", "allOf"):
         several = schema.get(keyword)
-        for at, below in enumerate(several if isinstance(several, list) else ()):
-            yield from _walk(below, (*path, keyword, at), name, own, depth + 1)
+        for number, below in enumerate(several if isinstance(several, list) else ()):
+            yield from _walk(below, (*path, keyword, number), name, own, depth + 1)
 
 
 def _shorten_node(node: _SchemaNode, tool: str) -> Iterator[tuple[DefinitionChange, str]]:
@@ -469,53 +454,26 @@ def _clean_blanks(text: str) -> str:
 # --- changes -------------------------------------------------------------------------------------------
 
 
-def apply_changes(
-    definition: Mapping[str, Any], changes: Sequence[DefinitionChange]
-) -> tuple[dict[str, Any], list[DefinitionChange]]:
-    """Return a changed copy of a definition with the keys description and schema, and the changes that do not
-    fit.
-
-    A change fits if the definition contains the value `before` at the path of the change.
-    """
+def apply_changes(definition: Mapping[str, Any], changes: Sequence[DefinitionChange]) -> dict[str, Any]:
+    """Return a changed copy of a definition with the keys description and schema."""
     edited = copy.deepcopy(dict(definition))
-    unfit = [change for change in changes if not _apply_change(edited, change)]
-    return edited, unfit
+    for change in changes:
+        *above, key = change.path
+        parent: Any = edited
+        for step in above:
+            parent = parent[step]
+        if isinstance(parent, list) and not change.before:
+            parent.append(change.after[0])
+        elif change.after:
+            parent[key] = change.after[0]
+        else:
+            del parent[key]
+    return edited
 
 
-def _apply_change(edited: Any, change: DefinitionChange) -> bool:
-    place: Any = edited
-    for key in change.path[:-1]:
-        if not _has_key(place, key):
-            return False
-        place = place[key]
-    last = change.path[-1]
-    if isinstance(place, list) and last == len(place) and not change.before:
-        place.append(change.after[0])
-        return True
-    before = (place[last],) if _has_key(place, last) else ()
-    is_dict = isinstance(place, dict)
-    if not are_equal(before, change.before) or not (is_dict or before):
-        return False
-    return _set_value(place, last, change.after)
-
-
-def _set_value(place: Any, key: str | int, after: tuple[Any, ...]) -> bool:
-    if after:
-        place[key] = after[0]
-    else:
-        place.pop(key, None)
-    return True
-
-
-def _has_key(place: Any, key: str | int) -> bool:
-    if isinstance(place, dict):
-        return key in place
-    return isinstance(place, list) and isinstance(key, int) and 0 <= key < len(place)
-
-
-def are_equal(one: Any, other: Any) -> bool:
+def are_equal(value: Any, other: Any) -> bool:
     """Return True if two values are the same JSON. True and 1 differ."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    return json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def count_bytes(tool: str, definition: Mapping[str, Any]) -> int:

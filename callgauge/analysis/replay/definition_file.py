@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import getitem
+from typing import Any, NamedTuple
 
-from callgauge.analysis.replay.definition_edits import are_equal
+from callgauge.analysis.replay.definition_edits import Path, are_equal
 from callgauge.analysis.replay.fix_results import DefinitionChange, DefinitionFix, ToolFixes
 
 _SCHEMA_KEYS = (
@@ -45,273 +47,205 @@ def edit_text(text: str, result: ToolFixes, default_name: str) -> FileEdit:
     JSON, or does not define the tool once.
     """
     applied, unfit = [], []
-    declared, schema = _find_tool(_parse(text), result.tool, default_name)
-    written = declared.members.get("description")
-    present = schema.read(text)
-    if declared is schema:  # a plain JSON Schema also contains the name and the description of the tool
-        present = {
-            key: value
-            for key, value in present.items()
-            if key in result.schema or key not in ("title", "description")
-        }
-    description = written.value.scalar if written else result.schema.get("description", "")
-    differs = not are_equal(present, result.schema) or description != result.description
+    tool = _ToolText(text, result.tool, default_name)
+    differs = _differs(tool, result)
     for fix in result.fixes:
-        edited: str | None = text
-        for change in _renumber(fix.changes, text, result.tool, default_name):
-            edited = _apply(edited, change, result.tool, default_name) if edited is not None else None
+        edited: _ToolText | None = tool
+        for change in fix.changes:
+            edited = edited.apply(change) if edited else None
         if edited is None:
             unfit.append(fix)
         else:
             applied.append(fix)
-            text = edited
-    return FileEdit(text, tuple(applied), tuple(unfit), differs)
+            tool = edited
+    return FileEdit(tool.text, tuple(applied), tuple(unfit), differs)
 
 
-def _renumber(
-    changes: Sequence[DefinitionChange], text: str, tool: str, default_name: str
-) -> Iterator[DefinitionChange]:
-    """Yield the changes. A value that is appended to a list gets the index after the list's last value."""
-    for change in changes:
-        if isinstance(change.path[-1], int) and not change.before:
-            place = _find_place(text, change.path[:-1], tool, default_name)
-            if place is not None and place.kind == "[":
-                yield DefinitionChange((*change.path[:-1], len(place.items)), (), change.after)
-                continue
-        yield change
+def _differs(tool: _ToolText, result: ToolFixes) -> bool:
+    declared, schema = tool.read(tool.declared), tool.read(tool.schema)
+    description = declared.get("description", result.schema.get("description", ""))
+    if tool.declared == tool.schema:  # a plain JSON Schema also has the name and the description of the tool
+        added = {"title", "description"} - result.schema.keys()
+        schema = {key: value for key, value in schema.items() if key not in added}
+    return not are_equal(schema, result.schema) or description != result.description
 
 
-# --- positions in the text -----------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _JsonNode:
-    """A JSON value at text[start:end]. `kind` is its first character. `scalar` is the value of a text or a
-    number.
-    """
+class _Span(NamedTuple):
+    """The place of a JSON value: text[value:end]. `start` is where its key starts, or equals `value`."""
 
     start: int
+    value: int
     end: int
-    kind: str
-    scalar: Any = None
-    members: dict[str, _Member] = field(default_factory=dict)
-    items: list[_JsonNode] = field(default_factory=list)
-
-    def read(self, text: str) -> Any:
-        return json.loads(text[self.start : self.end])
 
 
-@dataclass(slots=True)
-class _Member:
-    start: int  # where the key starts
-    value: _JsonNode
+class _ToolText:
+    """A JSON text that defines a tool. `declared` and `schema` are the paths of its definition."""
 
+    def __init__(self, text: str, name: str, default_name: str) -> None:
+        """Raises FileEditError."""
+        self.text = text
+        self._names = name, default_name
+        self._spans: dict[Path, _Span] = {}
+        try:
+            self._document = json.loads(text)
+            start = _skip(text, 0)
+            _find_spans(text, start, start, (), self._spans)
+        except json.JSONDecodeError as error:
+            raise FileEditError(f"it is not JSON (line {error.lineno}: {error.msg})") from None
+        except RecursionError:
+            raise FileEditError("it is not JSON (it is nested too deeply)") from None
+        self.declared, self.schema = _find_tool(self._document, name, default_name)
 
-def _parse(text: str) -> _JsonNode:
-    try:
-        node = _parse_value(text, _skip(text, 0))
-    except (ValueError, IndexError, RecursionError) as error:
-        where = (
-            f"line {error.lineno}: {error.msg}" if isinstance(error, json.JSONDecodeError) else "it is cut"
-        )
-        raise FileEditError(f"it is not JSON ({where})") from None
-    if _skip(text, node.end) != len(text):
-        raise FileEditError("it is not JSON: text follows the first value")
-    return node
+    def read(self, path: Path) -> Any:
+        """Return the value at a path of the document. Raises LookupError and TypeError."""
+        return reduce(getitem, path, self._document)
 
-
-def _parse_value(text: str, at: int) -> _JsonNode:
-    kind = text[at]
-    if kind not in "{[":
-        scalar, end = _DECODER.raw_decode(text, at)
-        return _JsonNode(at, end, kind, scalar)
-    node, closing = _JsonNode(at, at, kind), "}" if kind == "{" else "]"
-    at = _skip(text, at + 1)
-    while text[at] != closing:
-        start = at
-        if kind == "{":
-            key, at = _DECODER.raw_decode(text, at)
-            at = _skip(text, at)
-            if not isinstance(key, str) or text[at] != ":":
-                raise json.JSONDecodeError("Expecting a member", text, at)
-            at = _skip(text, at + 1)
-        inner = _parse_value(text, at)
-        if kind == "{":
-            node.members[key] = _Member(start, inner)
+    def apply(self, change: DefinitionChange) -> _ToolText | None:
+        """Return the text after a change, or None if the change does not fit."""
+        *above, key = change.path
+        path = (*self.schema, *above[1:]) if above else self.declared
+        try:
+            parent = self.read(path)
+        except (LookupError, TypeError):
+            return None
+        kind: Any = list if isinstance(key, int) else dict
+        if not isinstance(parent, kind):
+            return None
+        siblings: list[str | int] = [*(parent if isinstance(parent, dict) else range(len(parent)))]
+        if isinstance(key, int) and not change.before:
+            key = len(parent)
+        if not are_equal((parent[key],) if key in siblings else (), change.before):
+            return None
+        if not change.before:
+            edited = self._insert(path, siblings, key, change.after[0])
+        elif change.after:
+            _, start, end = self._spans[(*path, key)]
+            edited = self.text[:start] + self._write(change.after[0], start) + self.text[end:]
         else:
-            node.items.append(inner)
-        at = _skip(text, inner.end)
-        if text[at] == ",":
-            at = _skip(text, at + 1)
-            if text[at] == closing:
-                raise json.JSONDecodeError("Unexpected comma", text, at)
-        elif text[at] != closing:
-            raise json.JSONDecodeError("Expecting a comma", text, at)
-    node.end = at + 1
-    return node
+            edited = self._remove(path, siblings, key)
+        return _ToolText(edited, *self._names)
+
+    def _insert(self, path: Path, keys: Sequence[str | int], key: str | int, value: Any) -> str:
+        """Return the text with a new last value of an object or a list."""
+        text, siblings = self.text, [self._spans[(*path, each)] for each in keys]
+        start = self._spans[path].value
+        if not siblings:
+            position, blanks = start + 1, ""
+        elif len(siblings) == 1:
+            position, before = siblings[0].end, text[start + 1 : siblings[0].start]
+            blanks = f",{before or ' '}" if isinstance(key, int) else f",{before}"
+        else:
+            position, comma = siblings[-1].end, _skip(text, siblings[-2].end)
+            blanks = text[comma : siblings[-1].start]
+        name = "" if isinstance(key, int) else f"{self._write(key)}{self._colon}"
+        return text[:position] + blanks + name + self._write(value, position, blanks) + text[position:]
+
+    def _remove(self, path: Path, keys: Sequence[str | int], key: str | int) -> str:
+        """Return the text without a member of an object."""
+        text, number = self.text, keys.index(key)
+        _, start, end = self._spans[path]
+        member = self._spans[(*path, key)]
+        if number:
+            return text[: self._spans[(*path, keys[number - 1])].end] + text[member.end :]
+        if len(keys) > 1:
+            return text[: member.start] + text[self._spans[(*path, keys[1])].start :]
+        return text[: start + 1] + text[end - 1 :]
+
+    @property
+    def _colon(self) -> str:
+        """The colon between keys and values with the blank that the text uses."""
+        match = re.search(r'"[ \t]*:([ \t]*)', self.text)
+        return ":" if match and not match[1] else ": "
+
+    def _write(self, value: Any, position: int = 0, blanks: str = "") -> str:
+        """Return a value as JSON in the style of the text around a position."""
+        text = self.text
+        is_ascii = text.isascii() and "\\u" in text  # the text writes other characters as escapes
+        is_compact = self._colon == ":"
+        separators = (",", ":") if is_compact else (", ", ": ")
+        inline = json.dumps(value, ensure_ascii=is_ascii, separators=separators)
+        if is_compact or "\n" not in text or len(inline) <= _INLINE or isinstance(value, str):
+            return inline
+        step = re.search(r"\n([ \t]+)\S", text)
+        line = text[text.rfind("\n", 0, position) + 1 : position]
+        indent = blanks.rpartition("\n")[2] if "\n" in blanks else line[: len(line) - len(line.lstrip())]
+        written = json.dumps(value, ensure_ascii=is_ascii, indent=step[1] if step else 2)
+        return written.replace("\n", ("\r\n" if "\r\n" in text else "\n") + indent)
 
 
-def _skip(text: str, at: int) -> int:
-    match = _BLANKS.match(text, at)
-    return match.end() if match else at
+def _find_spans(text: str, start: int, value: int, path: Path, spans: dict[Path, _Span]) -> int:
+    """Add the places of a value and of the values in it to `spans`. Return the end of the value."""
+    if text[value] not in "{[":
+        end = _DECODER.raw_decode(text, value)[1]
+    else:
+        key: str | int
+        number, end = 0, _skip(text, value + 1)
+        while text[end] not in "}]":
+            key = number
+            inner = end
+            if text[value] == "{":
+                key, end = _DECODER.raw_decode(text, end)
+                end = _skip(text, _skip(text, end) + 1)
+            end = _skip(text, _find_spans(text, inner, end, (*path, key), spans))
+            number += 1
+            if text[end] == ",":
+                end = _skip(text, end + 1)
+        end += 1
+    spans[path] = _Span(start, value, end)
+    return end
+
+
+def _skip(text: str, position: int) -> int:
+    """Return the position after blanks."""
+    match = _BLANKS.match(text, position)
+    return match.end() if match else position
 
 
 # --- the tool in the text ------------------------------------------------------------------------------
 
 
-def _find_tool(root: _JsonNode, tool: str, default_name: str) -> tuple[_JsonNode, _JsonNode]:
-    """Return the declaration of a tool and its schema. Raises FileEditError."""
-    places = list(_list_tools(root, tool))
-    if not places and root.kind == "{" and default_name == tool and "properties" in root.members:
-        places = [(root, root)]
+def _find_tool(document: Any, name: str, default_name: str) -> tuple[Path, Path]:
+    """Return the paths of the declaration of a tool and of its schema. Raises FileEditError."""
+    places = list(_list_tools(document, (), name))
+    if not places and default_name == name and isinstance(document, dict) and "properties" in document:
+        places = [((), ())]
     if not places:
-        raise FileEditError(f"it has no tool {tool!r}")
+        raise FileEditError(f"it has no tool {name!r}")
     if len(places) > 1:
-        raise FileEditError(f"it defines the tool {tool!r} {len(places)} times")
-    declared, schema = places[0]
-    if schema.kind != "{":
-        raise FileEditError(f"the parameters of the tool {tool!r} are not a JSON object")
+        raise FileEditError(f"it defines the tool {name!r} {len(places)} times")
+    [(declared, schema)] = places
+    if not isinstance(reduce(getitem, schema, document), dict):
+        raise FileEditError(f"the parameters of the tool {name!r} are not a JSON object")
     return declared, schema
 
 
-def _list_tools(node: _JsonNode, tool: str) -> Iterator[tuple[_JsonNode, _JsonNode]]:
-    if node.kind == "[":
-        for item in node.items:
-            yield from _list_tools(item, tool)
+def _list_tools(value: Any, path: Path, name: str) -> Iterator[tuple[Path, Path]]:
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _list_tools(item, (*path, number), name)
+    if not isinstance(value, dict):
         return
-    schema = _find_schema(node)
-    if _is_text(node, "name", tool) and schema is not None:
-        yield node, schema
-    elif _is_text(node, "title", tool) and schema is None and "properties" in node.members:
-        yield node, node
-    elif schema is None and "properties" not in node.members:
-        for key, member in node.members.items():
-            inner = member.value
-            if key == tool and inner.kind == "{" and not _names_itself(inner):
-                below = _find_schema(inner)
-                if below is not None or "properties" in inner.members:
-                    yield inner, below or inner
+    schema = _find_schema(value)
+    if schema and value.get("name") == name:
+        yield path, (*path, *schema)
+    elif not schema and "properties" in value:
+        if value.get("title") == name:
+            yield path, path
+    elif not schema:
+        for key, inner in value.items():
+            below = (*path, key)
+            if key == name and isinstance(inner, dict) and "name" not in inner:
+                own = _find_schema(inner)
+                if own or "properties" in inner:
+                    yield below, (*below, *own)
                     continue
-            yield from _list_tools(inner, tool)
+            yield from _list_tools(inner, below, name)
 
 
-def _names_itself(node: _JsonNode) -> bool:
-    return "name" in node.members
-
-
-def _is_text(node: _JsonNode, key: str, wanted: str) -> bool:
-    member = node.members.get(key)
-    return member is not None and member.value.kind == '"' and member.value.scalar == wanted
-
-
-def _find_schema(node: _JsonNode) -> _JsonNode | None:
-    for key in _SCHEMA_KEYS:
-        if key in node.members:
-            schema = node.members[key].value
-            inner = schema.members.get("json")  # Bedrock puts the schema under the key `json`
-            return inner.value if inner and len(schema.members) == 1 else schema
-    return None
-
-
-def _find_place(text: str, path: Sequence[str | int], tool: str, default_name: str) -> _JsonNode | None:
-    """Return the value at a path that starts with "description" or "schema", or None."""
-    declared, schema = _find_tool(_parse(text), tool, default_name)
-    place, rest = (schema, path[1:]) if path[:1] == ("schema",) else (declared, path)
-    for key in rest:
-        if isinstance(key, int):
-            if place.kind != "[" or key >= len(place.items):
-                return None
-            place = place.items[key]
-        else:
-            member = place.members.get(key)
-            if member is None:
-                return None
-            place = member.value
-    return place
-
-
-# --- changes of the text -------------------------------------------------------------------------------
-
-
-def _apply(text: str, change: DefinitionChange, tool: str, default_name: str) -> str | None:
-    """Return the text after a change, or None if the change does not fit."""
-    parent = _find_place(text, change.path[:-1], tool, default_name)
-    node = _find_place(text, change.path, tool, default_name)
-    if parent is None:
-        return None
-    if not are_equal((node.read(text),) if node else (), change.before):
-        return None
-    last = change.path[-1]
-    if node is None:
-        return _insert(text, parent, last, change.after[0])
-    if change.after:
-        return text[: node.start] + _write(change.after[0], text, node.start) + text[node.end :]
-    return _remove(text, parent, str(last)) if isinstance(last, str) else None
-
-
-def _insert(text: str, parent: _JsonNode, key: str | int, value: Any) -> str | None:
-    if (parent.kind == "[") != isinstance(key, int):
-        return None
-    if parent.kind == "{":
-        siblings = [(member.start, member.value.end) for member in parent.members.values()]
-    else:
-        siblings = [(item.start, item.end) for item in parent.items]
-    if siblings:
-        before = siblings[-2][1] if len(siblings) > 1 else parent.start
-        at = siblings[-1][1]
-        blanks = (
-            text[before + 1 : siblings[-1][0]].lstrip(",") if len(siblings) == 1 else _find_gap(text, before)
-        )
-        blanks = "," + (blanks if blanks.strip() == "" else " ")
-    else:
-        at, blanks = parent.start + 1, ""
-    if len(siblings) == 1 and parent.kind == "[" and blanks == ",":
-        blanks = ", "
-    name = (
-        "" if isinstance(key, int) else f"{json.dumps(key, ensure_ascii=_is_ascii(text))}{_find_colon(text)}"
-    )
-    return text[:at] + blanks + name + _write(value, text, at, blanks) + text[at:]
-
-
-def _find_gap(text: str, end: int) -> str:
-    """Return the blanks after the comma that follows a value."""
-    comma = _skip(text, end)
-    return text[comma + 1 : _skip(text, comma + 1)]
-
-
-def _remove(text: str, parent: _JsonNode, key: str) -> str:
-    names = list(parent.members)
-    at = names.index(key)
-    member = parent.members[key]
-    if at:
-        previous = parent.members[names[at - 1]].value.end
-        return text[:previous] + text[member.value.end :]
-    if len(names) > 1:
-        return text[: member.start] + text[parent.members[names[1]].start :]
-    return text[: parent.start + 1] + text[parent.end - 1 :]
-
-
-def _write(value: Any, text: str, at: int, blanks: str = "") -> str:
-    """Return a value as JSON in the style of the text around position `at`."""
-    is_compact = _find_colon(text) == ":"
-    separators = (",", ":") if is_compact else (", ", ": ")
-    inline = json.dumps(value, ensure_ascii=_is_ascii(text), separators=separators)
-    if is_compact or "\n" not in text or len(inline) <= _INLINE or isinstance(value, str):
-        return inline
-    step = re.search(r"\n([ \t]+)\S", text)
-    line = text[text.rfind("\n", 0, at) + 1 : at]
-    start = blanks.rpartition("\n")[2] if "\n" in blanks else line[: len(line) - len(line.lstrip())]
-    written = json.dumps(value, ensure_ascii=_is_ascii(text), indent=step[1] if step else 2)
-    end = "\r\n" if "\r\n" in text else "\n"
-    return written.replace("\n", end + start)
-
-
-def _is_ascii(text: str) -> bool:
-    """Return True if the text writes other characters as escapes."""
-    return text.isascii() and "\\u" in text
-
-
-def _find_colon(text: str) -> str:
-    """Return the colon between keys and values with the blank that the text uses."""
-    match = re.search(r'"[ \t]*:([ \t]*)', text)
-    return ":" if match and not match[1] else ": "
+def _find_schema(value: Mapping[str, Any]) -> Path:
+    """Return the keys under which a declaration has its schema. They are empty if it has none."""
+    key = next((key for key in _SCHEMA_KEYS if key in value), None)
+    if key is None:
+        return ()
+    schema = value[key]  # Bedrock puts the schema under the key `json`
+    return (key, "json") if isinstance(schema, dict) and list(schema) == ["json"] else (key,)

@@ -7,9 +7,9 @@ proposed only if calls become clean, or if it saves tokens, and never if another
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import orjson
@@ -26,11 +26,9 @@ from callgauge.analysis.replay.definition_edits import (
     drop_parameter,
     find_place,
     has_type,
-    json_type,
     list_droppable,
     name_unit,
     read_schema,
-    read_unit,
     shorten_texts,
     type_examples,
 )
@@ -41,6 +39,7 @@ from callgauge.analysis.replay.fix_evidence import (
     is_never_sent,
     list_values,
     read_parameters,
+    read_sent,
 )
 from callgauge.analysis.replay.fix_results import (
     DefinitionChange,
@@ -56,7 +55,7 @@ from callgauge.analysis.replay.fix_results import (
 )
 from callgauge.analysis.replay.replay_calls import StoredCall, find_unread_reason, parse_call
 from callgauge.stats import ENOUGH, ENOUGH_SESSIONS
-from lenient import Outcome, ToolDefinition, ToolDefinitionError, clean_tool_name
+from lenient import Outcome, ToolDefinition, ToolDefinitionError
 
 MOST_CALLS = (
     50_000  # maximum number of calls of a tool that are replayed; if more match, sessions are sampled
@@ -65,7 +64,6 @@ MOST_COMPARED = 20_000  # maximum number of calls of all tools that show how oft
 _LEAST_SAVED = 5  # minimum number of tokens that a shorter text must save
 _BATCH = 1_000
 _ROUNDS = 5
-_REPAIRED = (Outcome.COERCED, Outcome.REPAIRED)
 
 Row = Mapping[Any, Any]
 Ask = Callable[[str, Mapping[str, Any]], Iterable[Row]]
@@ -154,24 +152,18 @@ class FixSearch:
             if own is None or find_unread_reason(call, own):
                 unread += 1
             else:
-                _count_call(tally, call, own)
+                tally.take(call, own)
         newest = read_parameters(result.schema)
-        checked = _count_current(tally, newest)
+        calls, sessions = _count_current(tally, newest)
         others = [each for name, each in self._count_others().items() if name != result.tool]
         evidence = Evidence(tally, newest, others)
         proposed, rejected = _propose(result, evidence)
         if not tally.checked and unread:
             result = replace(result, missing=Missing.TEXTS)
-        elif checked[0] < ENOUGH or checked[1] < ENOUGH_SESSIONS:
+        elif calls < ENOUGH or sessions < ENOUGH_SESSIONS:
             result = replace(result, missing=Missing.DATA)
-        total = sum(tally.checked.values())
-        result = replace(
-            result,
-            checked=checked[0],
-            sessions=checked[1],
-            older=total - checked[0],
-            rejected=tuple(rejected),
-        )
+        older, left_out = sum(tally.checked.values()) - calls, tuple(rejected)
+        result = replace(result, checked=calls, sessions=sessions, older=older, rejected=left_out)
         if keep is not None:
             proposed = [fix for fix in proposed if fix.key in keep]
         return self._replay(result, definition, proposed, chosen, every)
@@ -232,8 +224,7 @@ class FixSearch:
             for call in self._read_calls(self.chosen, -(-total // MOST_COMPARED) or 1):
                 own = self._find_definition(call.definition_id)
                 if own is not None and call.sent is not None and not find_unread_reason(call, own):
-                    tool = clean_tool_name(call.sent)[0] or ""
-                    _count_call(self._tallies.setdefault(tool, ToolTally()), call, own)
+                    self._tallies.setdefault(call.tool or "", ToolTally()).take(call, own)
         return self._tallies
 
     def _find_definition(self, definition_id: str | None) -> ToolDefinition | None:
@@ -256,12 +247,6 @@ def _define(tool: str, description: str, schema: Any) -> ToolDefinition | None:
         return None
 
 
-def _count_call(tally: ToolTally, call: StoredCall, own: ToolDefinition) -> None:
-    tool = clean_tool_name(call.sent)[0] if call.sent is not None else None
-    request = parse_call(call, tool, own)
-    tally.take(call.definition_id or "", own.schema, call.session_id, call.model, request)
-
-
 def _count_current(tally: ToolTally, newest: Mapping[str, Any]) -> tuple[int, int]:
     """Return the number of calls and of sessions whose definition has the parameters of the newest one."""
     current = {name: each.text for name, each in newest.items()}
@@ -270,11 +255,8 @@ def _count_current(tally: ToolTally, newest: Mapping[str, Any]) -> tuple[int, in
         for definition, parameters in tally.definitions.items()
         if {name: each.text for name, each in parameters.items()} == current
     }
-    calls = sum(number for cell, number in tally.checked.items() if cell.definition in allowed)
-    sessions = set[int]().union(
-        *(each for (definition, _), each in tally.sessions.items() if definition in allowed)
-    )
-    return calls, len(sessions)
+    checked, sessions = tally.count_checked(allowed)
+    return sum(checked.values()), sessions
 
 
 # --- proposals -----------------------------------------------------------------------------------------
@@ -296,20 +278,9 @@ def _propose(result: ToolFixes, evidence: Evidence) -> tuple[list[DefinitionFix]
         share = evidence.count_checked(name).share()
         if is_never_sent(share):
             high = share.interval.high if share.interval else 1.0
-            proposed.append(
-                DefinitionFix(
-                    EditKind.DROP,
-                    name,
-                    drop_parameter(result.schema, name),
-                    n=share.n,
-                    sessions=share.sessions or 0,
-                    high=high,
-                )
-            )
-    order = list(EditKind)
-    # Enum values are appended, so the index of each value depends on the values before it.
-    proposed = _number_enum_values(sorted(proposed, key=lambda fix: order.index(fix.kind)))
-    return proposed, rejected
+            changes = drop_parameter(result.schema, name)
+            proposed.append(DefinitionFix(EditKind.DROP, name, changes, n=share.n, high=high))
+    return sorted(proposed, key=lambda fix: list(EditKind).index(fix.kind)), rejected
 
 
 def _make_fix(schema: Any, suspicion: Suspicion) -> DefinitionFix | None:
@@ -333,33 +304,9 @@ def _make_fix(schema: Any, suspicion: Suspicion) -> DefinitionFix | None:
     share, interval = suspicion.share, suspicion.share.interval
     if not changes or interval is None:
         return None
-    return DefinitionFix(
-        kind,
-        name,
-        changes,
-        words,
-        share.k,
-        share.n,
-        share.sessions or 0,
-        interval.low,
-        interval.high,
-        suspicion.usual,
-        tuple(ModelCount(model, each.k, each.n) for model, each in suspicion.by_model.items()),
-    )
-
-
-def _number_enum_values(fixes: Sequence[DefinitionFix]) -> list[DefinitionFix]:
-    lengths: dict[tuple[str | int, ...], int] = {}
-    numbered = []
-    for fix in fixes:
-        if fix.kind is not EditKind.ENUM:
-            numbered.append(fix)
-            continue
-        [change] = fix.changes
-        at = lengths.setdefault(change.path[:-1], int(change.path[-1]))
-        lengths[change.path[:-1]] += 1
-        numbered.append(replace(fix, changes=(DefinitionChange((*change.path[:-1], at), (), change.after),)))
-    return numbered
+    counts = share.k, share.n, interval.low, interval.high, suspicion.usual
+    by_model = tuple(ModelCount(model, each.k, each.n) for model, each in suspicion.by_model.items())
+    return DefinitionFix(kind, name, changes, words, *counts, by_model)
 
 
 def _add_shorter_texts(result: ToolFixes, proposed: Sequence[DefinitionFix]) -> list[DefinitionFix]:
@@ -375,7 +322,7 @@ def _add_shorter_texts(result: ToolFixes, proposed: Sequence[DefinitionFix]) -> 
 
 
 def _count_saved(result: ToolFixes, fixes: Sequence[DefinitionFix]) -> int:
-    edited = apply_changes(result.definition, list_changes(_number_enum_values(fixes)))[0]
+    edited = apply_changes(result.definition, list_changes(fixes))
     before, after = (count_bytes(result.tool, each) for each in (result.definition, edited))
     return count_tokens(before - after)
 
@@ -398,50 +345,48 @@ class EditReplay:
         self._edited = _edit(definition, before, fixes)
         self._alone = {fix.key: _edit(definition, before, [fix]) for fix in fixes}
         self._conditional = [fix for fix in fixes if fix.kind.is_conditional]
-        self._types = {fix.parameter: _list_declared(before, fix.parameter) for fix in fixes}
+        self._types = {name: each.types for name, each in read_parameters(before["schema"]).items()}
         self._dropped = [fix for fix in fixes if fix.kind is EditKind.DROP]
         self._failing = dict.fromkeys(self.fixed, 0)
-        self._flows: dict[tuple[Outcome, Outcome], int] = {}
+        self._flows = Counter[tuple[Outcome, Outcome]]()
         self._n_conditional = 0
         self._would_fail = 0
 
     def take(self, call: StoredCall) -> None:
         if find_unread_reason(call, self._newest):
             return
-        tool = clean_tool_name(call.sent)[0] if call.sent is not None else None
-        before = parse_call(call, tool, self._newest).outcome
-        after = parse_call(call, tool, self._edited).outcome
+        before = parse_call(call, self._newest).outcome
+        after = parse_call(call, self._edited).outcome
         would_fail = after is Outcome.FAILED and before is not Outcome.FAILED
         is_worse = before is Outcome.CLEAN and after is not Outcome.CLEAN
         self._would_fail += would_fail
         if would_fail or is_worse:
             for fix in self._fixes:
-                alone = parse_call(call, tool, self._alone[fix.key]).outcome
+                alone = parse_call(call, self._alone[fix.key]).outcome
                 self._failing[fix.key] += alone is not before and alone is not Outcome.CLEAN
-        sent = _read_object(call.raw_arguments) if self._dropped else None
+        sent = read_sent(call.raw_arguments) if self._dropped else None
         for fix in self._dropped:  # a strict server would reject an unknown parameter
             self._failing[fix.key] += sent is not None and fix.parameter in sent
-        answered = call
         if before is not Outcome.CLEAN:
             answered = self._answer_definition(call)
             if answered is not call and after is not Outcome.CLEAN:
-                after = parse_call(answered, tool, self._edited).outcome
+                after = parse_call(answered, self._edited).outcome
                 self._n_conditional += after is Outcome.CLEAN
             if after is Outcome.CLEAN:
                 self._count_fixed(call)
-        self._flows[before, after] = self._flows.get((before, after), 0) + 1
+        self._flows[before, after] += 1
 
     def _count_fixed(self, call: StoredCall) -> None:
         """Count a fixed call for each edit of a parameter at which the call has an error."""
         if len(self._fixes) == 1:
             self.fixed[self._fixes[0].key] += 1
             return
-        sent = _read_object(call.raw_arguments)
+        sent = read_sent(call.raw_arguments)
         for fix in self._fixes:
             self.fixed[fix.key] += sent is not None and self._affects(fix, sent)
 
-    def _affects(self, fix: DefinitionFix, sent: Mapping[str, Any]) -> bool:
-        values = [value for name, value in list_values(sent) if name == fix.parameter]
+    def _affects(self, fix: DefinitionFix, sent: dict[str, Any]) -> bool:
+        values = [each.value for each in list_values(sent) if each.parameter == fix.parameter]
         if fix.kind is EditKind.ENUM:
             return any(json.dumps(value) == fix.words[0] for value in values)
         if fix.kind in (EditKind.DROP, EditKind.SHORTEN):
@@ -450,13 +395,15 @@ class EditReplay:
 
     def _answer_definition(self, call: StoredCall) -> StoredCall:
         """Return the call with the values that the edited definition asks for instead of other types."""
-        sent = _read_object(call.raw_arguments) if self._conditional else None
+        sent = read_sent(call.raw_arguments) if self._conditional else None
         if sent is None:
             return call
         changed = False
         for fix in self._conditional:
-            answer = partial(_answer, fix, types=self._types[fix.parameter])
-            changed |= _replace_values(sent, "", fix.parameter, answer)
+            for name, value, parent, key in list_values(sent):
+                if name == fix.parameter:
+                    parent[key] = _answer(fix, value, self._types[name])
+                    changed |= parent[key] is not value
         return call._replace(raw_arguments=orjson.dumps(sent).decode()) if changed else call
 
     def find_failing(self) -> list[DefinitionFix]:
@@ -465,77 +412,35 @@ class EditReplay:
         return failing if failing or not self._would_fail else list(self._fixes)
 
     def effect(self, every: int) -> EditEffect:
-        def count(before: Sequence[Outcome], after: Sequence[Outcome]) -> int:
-            return sum(calls for (old, new), calls in self._flows.items() if old in before and new in after)
+        def count(before: Sequence[Outcome]) -> tuple[int, int]:
+            """Return the calls with these outcomes, and how many of them would be clean."""
+            whole = sum(calls for (old, _), calls in self._flows.items() if old in before)
+            return whole, sum(self._flows[old, Outcome.CLEAN] for old in before)
 
-        clean, failed, every_outcome = (Outcome.CLEAN,), (Outcome.FAILED,), tuple(Outcome)
-        return EditEffect(
-            count(_REPAIRED, every_outcome),
-            count(_REPAIRED, clean),
-            count(failed, every_outcome),
-            count(failed, clean),
-            self._n_conditional,
-            self._would_fail,
-            every,
-        )
+        repaired, failed = count((Outcome.COERCED, Outcome.REPAIRED)), count((Outcome.FAILED,))
+        return EditEffect(*repaired, *failed, self._n_conditional, self._would_fail, every)
 
 
 def _edit(
     definition: ToolDefinition, before: Mapping[str, Any], fixes: Sequence[DefinitionFix]
 ) -> ToolDefinition:
-    edited, _ = apply_changes(before, list_changes(_number_enum_values(fixes)))
+    edited = apply_changes(before, list_changes(fixes))
     return ToolDefinition.from_json_schema(
         name=definition.name, description=edited["description"], schema=edited["schema"]
     )
 
 
-def _list_declared(definition: Mapping[str, Any], parameter: str) -> tuple[str, ...]:
-    declared = read_parameters(definition["schema"]).get(parameter)
-    return declared.types if declared else ()
-
-
-def _read_object(raw: str | None) -> dict[str, Any] | None:
-    try:
-        sent = orjson.loads(raw or "")
-    except orjson.JSONDecodeError:
-        return None
-    return sent if isinstance(sent, dict) else None
-
-
-def _replace_values(value: Any, name: str, parameter: str, answer: Callable[[Any], tuple[Any, bool]]) -> bool:
-    """Replace the values of a parameter in place. Return True if a value has changed."""
-    changed = False
-    if isinstance(value, dict):
-        items: Iterable[tuple[Any, Any]] = list(value.items())
-    elif isinstance(value, list):
-        items = list(enumerate(value))
-    else:
-        return False
-    for key, inner in items:
-        path = f"{name}[]" if isinstance(value, list) else f"{name}.{key}" if name else str(key)
-        if path == parameter:
-            value[key], is_changed = answer(inner)
-            changed |= is_changed
-        elif parameter.startswith(path):
-            changed |= _replace_values(inner, path, parameter, answer)
-    return changed
-
-
-def _answer(fix: DefinitionFix, value: Any, types: Sequence[str]) -> tuple[Any, bool]:
-    """Return the value that a model would send after an edit, and whether it differs."""
-    if has_type(value, types):
-        return value, False
+def _answer(fix: DefinitionFix, value: Any, types: Sequence[str]) -> Any:
+    """Return the value that a model would send instead of a value of another type after an edit."""
+    if value is None or has_type(value, types):
+        return value
     if fix.kind is EditKind.UNIT:
-        number = convert_to_unit(value, fix.words[0]) if read_unit(value) else None
-        return (value, False) if number is None else (number, True)
-    if isinstance(value, str):
-        converted = _read_json(value)
-        return (converted, True) if has_type(converted, types) else (value, False)
-    return (json.dumps(value), True) if "string" in types and json_type(value) != "null" else (value, False)
-
-
-def _read_json(text: str) -> Any:
+        number = convert_to_unit(value, fix.words[0])
+        return value if number is None else number
+    if not isinstance(value, str):
+        return json.dumps(value) if "string" in types else value
     try:
-        return orjson.loads(text)
+        converted = orjson.loads(value)
     except orjson.JSONDecodeError:
-        return None
+        return value
+    return converted if has_type(converted, types) else value

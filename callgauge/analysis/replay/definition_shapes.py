@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import keyword
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from callgauge.analysis.replay.definition_edits import list_types
@@ -26,6 +26,13 @@ _BY_FORMAT = {
     "mcp_messages": "mcp", "codex": "openai-responses", "openai_agents": "openai-responses",
     "openai_run_state": "openai-responses",
 }  # fmt: skip
+_WRITERS: Mapping[str, Callable[..., dict[str, Any]]] = {
+    "openai": ToolDefinition.to_openai,
+    "openai-responses": ToolDefinition.to_openai_responses,
+    "anthropic": ToolDefinition.to_anthropic,
+    "gemini": ToolDefinition.to_gemini,
+    "mcp": ToolDefinition.to_mcp,
+}
 _PYTHON_TYPES = {
     "string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None",
     "object": "dict[str, Any]",
@@ -50,19 +57,11 @@ def write_definition(shape: str, tool: str, definition: Mapping[str, Any]) -> st
     schema, description = definition["schema"], definition["description"]
     if shape == "python":
         return _write_function(tool, description, schema)
-    declared = ToolDefinition.from_json_schema(name=tool, description=description, schema=schema)
     if shape == "json-schema":
-        written: Any = {"title": tool, **({"description": description} if description else {}), **schema}
-    elif shape == "openai":
-        written = declared.to_openai(defaults=True)
-    elif shape == "openai-responses":
-        written = declared.to_openai_responses(defaults=True)
-    elif shape == "gemini":
-        written = declared.to_gemini(defaults=True)
-    elif shape == "mcp":
-        written = declared.to_mcp(defaults=True)
+        written = {"title": tool, **({"description": description} if description else {}), **schema}
     else:
-        written = declared.to_anthropic(defaults=True)
+        declared = ToolDefinition.from_json_schema(name=tool, description=description, schema=schema)
+        written = _WRITERS[shape](declared, defaults=True)
     return json.dumps(written, indent=2, ensure_ascii=False) + "\n"
 
 

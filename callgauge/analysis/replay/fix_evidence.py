@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from math import erfc, sqrt
@@ -30,9 +30,10 @@ from callgauge.analysis.replay.definition_edits import (
     type_examples,
 )
 from callgauge.analysis.replay.fix_results import EditKind
+from callgauge.analysis.replay.replay_calls import StoredCall, parse_call
 from callgauge.stats import ENOUGH, ENOUGH_SESSIONS, GROUPS, Share, holm, place_in_groups
 from callgauge.stats.standardisation import standardise
-from lenient import CODES, ToolCallRequest
+from lenient import CODES, ToolCallRequest, ToolDefinition
 
 UNNAMED = "unknown"
 _OTHER_CODES = (
@@ -105,7 +106,7 @@ class DeclaredParameter:
 def read_parameters(schema: Any) -> dict[str, DeclaredParameter]:
     """Return the parameters of a definition by name."""
     parameters = {}
-    for name, declared in list_parameters(schema):
+    for name, (declared, _) in list_parameters(schema):
         enum = find_enum(declared)
         parameters[name] = DeclaredParameter(
             tuple(list_types(declared)),
@@ -123,20 +124,29 @@ class ToolTally:
     definitions: dict[str, dict[str, DeclaredParameter]] = field(default_factory=dict)
     checked: Counter[CountCell] = field(default_factory=Counter)
     facts: dict[Fact, Counter[CountCell]] = field(default_factory=dict)
-    sessions: dict[tuple[str, str], set[int]] = field(default_factory=dict)
+    sessions: dict[str, set[int]] = field(default_factory=dict)
 
-    def take(
-        self, definition: str, schema: Any, session: str, model: str | None, request: ToolCallRequest
-    ) -> None:
-        """Count a call that was checked against the definition with this id."""
+    def take(self, call: StoredCall, own: ToolDefinition) -> None:
+        """Parse and count a call that was made with the definition `own`."""
+        definition = call.definition_id or ""
         if definition not in self.definitions:
-            self.definitions[definition] = read_parameters(schema)
-        group, number = _hash_session(session)
-        cell = CountCell(definition, model or UNNAMED, group)
+            self.definitions[definition] = read_parameters(own.schema)
+        group, number = _hash_session(call.session_id)
+        cell = CountCell(definition, call.model or UNNAMED, group)
         self.checked[cell] += 1
-        self.sessions.setdefault((definition, cell.model), set()).add(number)
-        for fact in find_facts(request, self.definitions[definition]):
+        self.sessions.setdefault(definition, set()).add(number)
+        for fact in find_facts(parse_call(call, own), self.definitions[definition]):
             self.facts.setdefault(fact, Counter())[cell] += 1
+
+    def count_checked(self, definitions: Set[str]) -> tuple[dict[CountCell, int], int]:
+        """Return the calls that were checked against these definitions, and their number of sessions."""
+        checked = {cell: calls for cell, calls in self.checked.items() if cell.definition in definitions}
+        return checked, len(set[int]().union(*(self.sessions[each] for each in definitions)))
+
+    def count(self, fact: Fact, definitions: Set[str]) -> dict[CountCell, int]:
+        """Return the calls with this fact that were checked against these definitions."""
+        cells = self.facts.get(fact, Counter())
+        return {cell: calls for cell, calls in cells.items() if cell.definition in definitions}
 
 
 @lru_cache(maxsize=4_096)
@@ -147,12 +157,12 @@ def _hash_session(session: str) -> tuple[int, int]:
 
 def find_facts(request: ToolCallRequest, parameters: Mapping[str, DeclaredParameter]) -> set[Fact]:
     """Return what a call sends, and which errors it has at which parameter."""
-    sent = read_sent(request)
+    sent = read_sent(request.raw_arguments)
     if sent is None:
         return set()
     wrong = {_INDEX.sub("[]", diagnostic.path.removeprefix("$.")) for diagnostic in request.diagnostics}
     facts = set()
-    for name, value in list_values(sent):
+    for name, value, _, _ in list_values(sent):
         declared = parameters.get(name)
         if declared is None:
             continue
@@ -173,27 +183,35 @@ def _find_errors(name: str, value: Any, declared: DeclaredParameter) -> set[Fact
     return set()
 
 
-def read_sent(request: ToolCallRequest) -> dict[str, Any] | None:
+def read_sent(raw: str | bytes | None) -> dict[str, Any] | None:
     """Return the arguments as the model sent them, or None if they are not a JSON object."""
     try:
-        sent = orjson.loads(request.raw_arguments)
+        sent = orjson.loads(raw or "")
     except orjson.JSONDecodeError:
         return None
     return sent if isinstance(sent, dict) else None
 
 
-def list_values(sent: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the values of all parameters, such as (`filters[].name`, "age"), up to a maximum number."""
-    values: list[tuple[str, Any]] = []
-    waiting: list[tuple[str, Any]] = [("", sent)]
+class SentValue(NamedTuple):
+    """The value of a parameter, such as `filters[].name`. It is `parent[key]`."""
+
+    parameter: str
+    value: Any
+    parent: Any
+    key: str | int
+
+
+def list_values(sent: dict[str, Any]) -> list[SentValue]:
+    """Return the values of all parameters, up to a maximum number."""
+    values: list[SentValue] = []
+    waiting = [SentValue(name, value, sent, name) for name, value in sent.items()]
     while waiting and len(values) < _MOST_PLACES:
-        name, value = waiting.pop()
-        if name:
-            values.append((name, value))
-        if isinstance(value, Mapping):
-            waiting += [(f"{name}.{key}" if name else str(key), inner) for key, inner in value.items()]
+        values.append(waiting.pop())
+        name, value, _, _ = values[-1]
+        if isinstance(value, dict):
+            waiting += [SentValue(f"{name}.{key}", inner, value, key) for key, inner in value.items()]
         elif isinstance(value, list):
-            waiting += [(f"{name}[]", inner) for inner in value]
+            waiting += [SentValue(f"{name}[]", inner, value, key) for key, inner in enumerate(value)]
     return values
 
 
@@ -214,12 +232,9 @@ class Counts:
             if model in (None, cell.model):
                 totals[cell.group] += calls
                 hits[cell.group] += self.k.get(cell, 0)
-        groups = sorted(totals)
-        if not groups:
+        if not totals:
             return Share(0, 0)
-        by_group = place_in_groups(
-            [groups], [[hits[each] for each in groups]], [[totals[each] for each in groups]]
-        )
+        by_group = place_in_groups([[*totals]], [[hits[each] for each in totals]], [[*totals.values()]])
         return Share(sum(hits.values()), sum(totals.values()), self.sessions, by_group[0])
 
     @property
@@ -312,9 +327,9 @@ class Evidence:
         allowed = self._allowed(name)
         return Counter({
             fact.detail: calls
-            for fact, cells in self._tally.facts.items()
+            for fact in self._tally.facts
             if (fact.parameter, fact.kind) == (name, kind) and fact.detail != ALL
-            and (calls := sum(cells[cell] for cell in cells if cell.definition in allowed))
+            and (calls := sum(self._tally.count(fact, allowed).values()))
         })  # fmt: skip
 
     def _allowed(self, name: str) -> set[str]:
@@ -333,12 +348,9 @@ class Evidence:
         return self._count(Fact(name, SENT))
 
     def _count(self, fact: Fact) -> Counts:
-        allowed = self._allowed(fact.parameter)
-        checked = {cell: calls for cell, calls in self._tally.checked.items() if cell.definition in allowed}
-        sessions = set[int]().union(
-            *(each for (definition, _), each in self._tally.sessions.items() if definition in allowed)
+        return Counts(
+            self._tally.facts.get(fact, {}), *self._tally.count_checked(self._allowed(fact.parameter))
         )
-        return Counts(self._tally.facts.get(fact, {}), checked, len(sessions))
 
     def _test(
         self, kind: EditKind, name: str, details: tuple[str, ...], fact: Fact
@@ -350,26 +362,15 @@ class Evidence:
         p = _exceed(share.k / share.n, share.interval.low)
         if p >= LEVEL:  # the comparison with similar parameters could not lower the p-value
             return None, p
-        allowed = self._allowed(name)
-        sent = self._tally.facts.get(Fact(name, SENT), Counter())
-        own = Counts(counts.k, {cell: calls for cell, calls in sent.items() if cell.definition in allowed})
+        own = Counts(counts.k, self._tally.count(Fact(name, SENT), self._allowed(name)))
         similar = self._find_similar(name, fact.kind)
-        usual = None
         pairs = {model: (own.share(model), similar.share(model)) for model in own.models}
         compared = standardise([pair for pair in pairs.values() if pair[1].n])
         if compared is not None:
-            usual = compared.against
             p = max(p, _exceed(compared.difference.estimate, compared.difference.low))
-        suspicion = Suspicion(
-            kind,
-            name,
-            details,
-            share,
-            usual,
-            {model: pair[0] for model, pair in pairs.items()},
-            _find_only_model(pairs),
-        )
-        return suspicion, p
+        usual = compared.against if compared else None
+        by_model = {model: pair[0] for model, pair in pairs.items()}
+        return Suspicion(kind, name, details, share, usual, by_model, _find_only_model(pairs)), p
 
     def _find_similar(self, name: str, kind: str) -> Counts:
         """Return the same error at similar parameters of this and of other tools.
@@ -393,7 +394,7 @@ class Evidence:
         return [
             counts
             for tally in (self._tally, *self._others)
-            for parameter in _list_names(tally)
+            for parameter in dict.fromkeys(name for each in tally.definitions.values() for name in each)
             if tally is not self._tally or parameter != name
             if (counts := _merge_counts(tally, parameter, kind, is_similar)).n
         ]
@@ -407,10 +408,6 @@ def _make_test(kind: str, family: frozenset[str]) -> Callable[[DeclaredParameter
     return lambda each: each.family == family
 
 
-def _list_names(tally: ToolTally) -> list[str]:
-    return list(dict.fromkeys(name for parameters in tally.definitions.values() for name in parameters))
-
-
 def _merge_counts(
     tally: ToolTally, parameter: str, kind: str, is_similar: Callable[[DeclaredParameter], bool]
 ) -> Counts:
@@ -419,12 +416,7 @@ def _merge_counts(
         for definition, parameters in tally.definitions.items()
         if parameter in parameters and is_similar(parameters[parameter])
     }
-
-    def take(fact: Fact) -> dict[CountCell, int]:
-        cells = tally.facts.get(fact, Counter[CountCell]())
-        return {cell: calls for cell, calls in cells.items() if cell.definition in allowed}
-
-    return Counts(take(Fact(parameter, kind)), take(Fact(parameter, SENT)))
+    return Counts(tally.count(Fact(parameter, kind), allowed), tally.count(Fact(parameter, SENT), allowed))
 
 
 def _is_high(share: Share) -> bool:
@@ -450,19 +442,14 @@ def _find_only_model(pairs: Mapping[str, tuple[Share, Share]]) -> str:
     enough = {name: pair for name, pair in pairs.items() if name != UNNAMED and pair[0].has_enough}
     if len(enough) < 2:
         return ""
-    most = max(enough, key=lambda name: _exceed_usual(*enough[name]))
+    most = max(enough, key=lambda name: (enough[name][0].rate or 0.0) - (enough[name][1].rate or 0.0))
     others = [pair for name, pair in enough.items() if name != most]
     compared = standardise([pair for pair in others if pair[1].n])
     if compared is not None:
         estimate, low = compared.difference.estimate, compared.difference.low
         is_clear = estimate > SMALLEST and estimate > _ONE_SIDED / _NORMAL * (estimate - low)
         return "" if is_clear else most
-    whole = reduce(add, (share for share, _ in others))
-    return "" if whole.interval is not None and whole.interval.low > SMALLEST else most
-
-
-def _exceed_usual(share: Share, similar: Share) -> float:
-    return (share.rate or 0.0) - (similar.rate or 0.0)
+    return "" if _is_high(reduce(add, (share for share, _ in others))) else most
 
 
 def is_never_sent(share: Share) -> bool:

@@ -28,8 +28,8 @@ class EditKind(StrEnum):
 class DefinitionChange:
     """A change of one value in a tool definition.
 
-    `path` starts with "description" or "schema". An index that is equal to the length of a list appends to
-    the list. `before` and `after` hold one value, or are empty if there is no value.
+    `path` starts with "description" or "schema". `before` and `after` hold one value, or are empty if there
+    is no value. If the parent is a list and `before` is empty, the value is appended.
     """
 
     path: tuple[str | int, ...]
@@ -87,7 +87,6 @@ class DefinitionFix:
     words: tuple[str, ...] = ()
     calls: int = 0
     n: int = 0
-    sessions: int = 0
     low: float = 0.0
     high: float = 1.0
     usual: float | None = None

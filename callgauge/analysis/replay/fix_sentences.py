@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from callgauge.analysis import wording
 from callgauge.analysis.replay.fix_results import (
@@ -29,6 +29,17 @@ _WRONG = {
     EditKind.UNIT: "send a text with a unit in valid JSON",
     EditKind.EXAMPLE: "send the type of the example in valid JSON",
 }
+_MISSING = {
+    Missing.CALLS: "No call of {name} is in this selection. Choose more days or other filters.",
+    Missing.SERVERS: "{name} is a tool of several MCP servers ({servers}), which may have different "
+    "definitions. Choose one MCP server.",
+    Missing.DEFINITION: "No log has the definition of {name}. Add definitions with: "
+    "callgauge ingest PATH --tools FILE --store DIR",
+    Missing.UNREADABLE: "The stored definition of {name} cannot be read as a JSON Schema, so no edit can be "
+    "proposed.",
+    Missing.TEXTS: "The store has no readable arguments of {name}, so no call can be replayed. The content "
+    "is hidden, deleted or not in the logs, or no call has a definition.",
+}
 
 
 def write_fix_answer(result: ToolFixes) -> str:
@@ -44,11 +55,10 @@ def write_fix_answer(result: ToolFixes) -> str:
     only = next((each for each in result.rejected if each.reason is LeftOut.ONE_MODEL), None)
     if only:
         return f"{name}: no edit is proposed. {describe_rejected(only)}"
-    older = f" {_describe_older(result)}" if result.older else ""
     return (
         f"{name}: {wording.plural(result.checked, 'checked call')} suggest no edit of the definition. An "
         "error suggests an edit only if it occurs in more than 2% of calls, and more often than at similar "
-        f"parameters.{older}"
+        f"parameters.{_describe_older(result)}"
     )
 
 
@@ -93,43 +103,22 @@ def _count_tokens(saved: int) -> str:
 
 
 def _describe_missing(result: ToolFixes) -> str:
-    name = _shorten(result.tool)
-    if result.missing is Missing.CALLS:
-        return f"No call of {name} is in this selection. Choose more days or other filters."
-    if result.missing is Missing.SERVERS:
-        servers = wording.list_words([_shorten(each) for each in result.servers[:5]])
-        return (
-            f"{name} is a tool of several MCP servers ({servers}), which may have different definitions. "
-            "Choose one MCP server."
-        )
-    if result.missing is Missing.DEFINITION:
-        return _describe_undefined(name)
-    if result.missing is Missing.UNREADABLE:
-        return f"The stored definition of {name} cannot be read as a JSON Schema, so no edit can be proposed."
-    if result.missing is Missing.TEXTS:
-        return (
-            f"The store has no readable arguments of {name}, so no call can be replayed. The content is "
-            "hidden, deleted or not in the logs, or no call has a definition."
-        )
-    older = f" {_describe_older(result)}" if result.older else ""
+    name, servers = _shorten(result.tool), wording.list_words([_shorten(each) for each in result.servers[:5]])
+    if result.missing in _MISSING:
+        return _MISSING[result.missing].format(name=name, servers=servers)
     was = "was" if result.checked == 1 else "were"
     return (
         f"Not enough data on {name}: {result.checked:,} of {wording.plural(result.calls, 'call')} {was} "
         f"checked against the newest definition, in {wording.plural(result.sessions, 'session')}; "
-        f"{ENOUGH} calls and {ENOUGH_SESSIONS} sessions are needed.{older}"
-    )
-
-
-def _describe_undefined(names: str) -> str:
-    return (
-        f"No log has the definition of {names}. Add definitions with: callgauge ingest PATH --tools FILE "
-        "--store DIR"
+        f"{ENOUGH} calls and {ENOUGH_SESSIONS} sessions are needed.{_describe_older(result)}"
     )
 
 
 def _describe_older(result: ToolFixes) -> str:
+    if not result.older:
+        return ""
     calls = wording.plural(result.older, "more call")
-    return f"{calls} had another definition and count only for parameters that did not change."
+    return f" {calls} had another definition and count only for parameters that did not change."
 
 
 # --- single edits --------------------------------------------------------------------------------------
@@ -256,7 +245,7 @@ def list_missing(results: Sequence[ToolFixes]) -> list[str]:
 def _describe_group(reason: Missing, results: Sequence[ToolFixes]) -> str:
     """Return a sentence on tools without edits for the same reason."""
     if reason is Missing.DEFINITION:
-        return _describe_undefined(_name_tools(results))
+        return _MISSING[reason].format(name=_name_tools(results))
     first, *others = results
     same = f" The same is true of {_name_tools(others)}." if others else ""
     return f"{_describe_missing(first)}{same}"
@@ -280,7 +269,7 @@ def fix_data(result: ToolFixes) -> dict[str, object]:
         "missing": result.missing,
         "calls": result.calls,
         "checked_calls": result.checked,
-        "effect": json.loads(json.dumps(result.to_json()["effect"])),
+        "effect": asdict(result.effect) if result.effect else None,
         "tokens_saved_per_step": result.tokens,
         "edits": [
             {

@@ -55,14 +55,14 @@ class ReplayQueueFullError(Exception):
 class ReplayRequest:
     """The settings of one replay job.
 
-    `generation` is the database file. `given` holds the filters of the calls. `calls` is the number of calls
-    that match the filters. `every` is n if only every n-th session is replayed. `scenario` describes the
+    `generation` is the database file. `filters` selects the calls. `calls` is the number of calls that match
+    the filters. `every` is n if only every n-th session is replayed. `scenario` describes the
     changes. If `texts` is False, the worker cannot read content. If `fixes` is set, the job searches for
     edits of a tool's definition, and ignores the scenario.
     """
 
     generation: str
-    given: Mapping[str, Any]
+    filters: Mapping[str, Any]
     calls: int
     every: int
     scenario: Scenario
@@ -74,7 +74,7 @@ class ReplayJob:
     """One replay, its worker process and its files. Call `poll` to update `state`."""
 
     def __init__(self, request: ReplayRequest, command: Sequence[str] = ()) -> None:
-        self.asked = request
+        self.request = request
         self.state: JobState = JobState.WAITING
         self.problem: str | None = None
         self.summary: ReplaySummary | None = None
@@ -107,21 +107,10 @@ class ReplayJob:
         with suppress(OSError):  # the process has already ended; `poll` reports it
             pipe = self._process.stdin
             if pipe:
-                pipe.write(json.dumps(self._request_data(), default=str).encode() + b"\n")
+                request = {**asdict(self.request), "folder": self.folder}
+                pipe.write(json.dumps(request, default=str).encode() + b"\n")
                 pipe.flush()
         return True
-
-    def _request_data(self) -> dict[str, Any]:
-        request = self.asked
-        return {
-            "generation": request.generation,
-            "folder": str(self.folder),
-            "given": dict(request.given),
-            "every": request.every,
-            "scenario": asdict(request.scenario),
-            "texts": request.texts,
-            "fixes": asdict(request.fixes) if request.fixes else None,
-        }
 
     def poll(self) -> None:
         """Update `state` and `summary`, `fixes` or `problem` when the worker process has ended."""
@@ -223,7 +212,7 @@ class ReplayQueue:
         """Return a finished replay of the same request, or None."""
         with self._lock:
             self._advance()
-            return next((job for job in self._finished if job.asked == wanted), None)
+            return next((job for job in self._finished if job.request == wanted), None)
 
     def find_fixes(self, wanted: ReplayRequest) -> ToolFixes | None:
         """Return the result of a finished search for edits, or None."""
@@ -260,7 +249,7 @@ class ReplayQueue:
             if job.state == JobState.DONE:
                 self._finished = [*self._finished, job][-KEPT:]
                 if job.fixes is not None:
-                    self._fixes = [*self._fixes, (job.asked, job.fixes)][-FIXES:]
+                    self._fixes = [*self._fixes, (job.request, job.fixes)][-FIXES:]
         self._jobs = [job for job in self._jobs if job.state in (JobState.WAITING, JobState.RUNNING)]
         while self._jobs and self._jobs[0].state == JobState.WAITING:
             if not self._jobs[0].start():
@@ -280,7 +269,7 @@ class SessionReplay:
         Raises ReplayQueueFullError.
         """
         self.release()
-        if finished := self._desk.find_finished(job.asked):
+        if finished := self._desk.find_finished(job.request):
             job.end()
             self.job = finished
             return
@@ -296,8 +285,8 @@ class SessionReplay:
         if self.job is None:
             return 0
         before = self._desk.poll(self.job)
-        if self.job.state == JobState.WAITING and self._desk.find_finished(self.job.asked):
-            self.begin(ReplayJob(self.job.asked))
+        if self.job.state == JobState.WAITING and self._desk.find_finished(self.job.request):
+            self.begin(ReplayJob(self.job.request))
             return 0
         return before
 

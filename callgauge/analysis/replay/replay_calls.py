@@ -39,6 +39,11 @@ class StoredCall(NamedTuple):
     outcome: str
     codes: list[str] | None
 
+    @property
+    def tool(self) -> str | None:
+        """The name of the tool as the parser reads it."""
+        return clean_tool_name(self.sent)[0] if self.sent is not None else None
+
 
 class CallReading(NamedTuple):
     """The result of parsing a call: outcome, findings (code, path, detail) and arguments.
@@ -106,13 +111,13 @@ class CallReplay:
         self._stored = scenario.before == STORED
 
     def replay_call(self, call: StoredCall) -> ReplayedCall:
-        tool = clean_tool_name(call.sent)[0] if call.sent is not None else None
+        tool = call.tool
         own = self._find(call.definition_id) if call.definition_id is not None else None
         definition = self._after.get(tool or "", own)
         reason = find_unread_reason(call, definition)
         if reason:
             return ReplayedCall(call, tool, None, None, reason)
-        request = parse_call(call, tool, definition)
+        request = parse_call(call, definition)
         after = _make_reading(call, request, self._rules)
         if _is_other(definition, own):
             after = _forget_refusal(call, request, after)
@@ -122,7 +127,7 @@ class CallReplay:
         if former is definition:
             before = after if self._rules.is_plain else _make_reading(call, request, ReplayRules())
         else:
-            before = _former_reading(call, tool, former)
+            before = _former_reading(call, former)
         return ReplayedCall(call, tool, before, after)
 
 
@@ -145,18 +150,18 @@ def find_unread_reason(call: StoredCall, definition: ToolDefinition | None) -> s
     return why_not_read(call.args_source, call.raw_arguments, definition, made=made, offered=call.offered)
 
 
-def parse_call(call: StoredCall, tool: str | None, definition: ToolDefinition | None) -> ToolCallRequest:
+def parse_call(call: StoredCall, definition: ToolDefinition | None) -> ToolCallRequest:
     """Return the result of parsing a call's arguments with a definition, as ingest parses them."""
-    used_definition = definition_used(definition, tool, offered=call.offered)
+    used_definition = definition_used(definition, call.tool, offered=call.offered)
     return parse_arguments(call.raw_arguments or "", used_definition, tool_name=call.sent)
 
 
-def _former_reading(call: StoredCall, tool: str | None, definition: ToolDefinition | None) -> CallReading:
+def _former_reading(call: StoredCall, definition: ToolDefinition | None) -> CallReading:
     if find_unread_reason(
         call, definition
     ):  # the log contains the decoded value, and only the edited definition declares a type for the value
         return CallReading(_outcome_without_text(call, None), (), None)
-    return _make_reading(call, parse_call(call, tool, definition), ReplayRules())
+    return _make_reading(call, parse_call(call, definition), ReplayRules())
 
 
 def _make_reading(call: StoredCall, request: ToolCallRequest, rules: ReplayRules) -> CallReading:

@@ -133,13 +133,13 @@ class ReplayTally:
     def _count(self, session: str, before: str, after: str) -> None:
         if "unmeasured" in (before, after):
             return
-        at = self._sessions.get(session)
-        if at is None:
-            at = self._sessions[session] = len(self._counts)
+        start = self._sessions.get(session)
+        if start is None:
+            start = self._sessions[session] = len(self._counts)
             self._counts.extend([0] * _WIDTH)
-        self._counts[at] += 1
-        self._counts[at + _PLACES[before]] += 1
-        self._counts[at + _PLACES[after] + 1] += 1
+        self._counts[start] += 1
+        self._counts[start + _PLACES[before]] += 1
+        self._counts[start + _PLACES[after] + 1] += 1
 
     def _move_codes(self, before: CallReading, after: CallReading) -> None:
         old = Counter(code for code, _, _ in before.findings)
@@ -164,9 +164,9 @@ class ReplayTally:
             codes=self._codes,
         )
 
-    def _make_rate(self, at: int) -> ReplayedRate:
+    def _make_rate(self, column: int) -> ReplayedRate:
         counts = self._counts
-        n, before, after = (counts[start::_WIDTH] for start in (0, at, at + 1))
+        n, before, after = (counts[start::_WIDTH] for start in (0, column, column + 1))
         return ReplayedRate(
             sum(before), sum(after), sum(n), len(n), compare_same_calls(list(before), list(after), list(n))
         )
@@ -228,10 +228,10 @@ def _compare_values(
             inner = f"{path}.{name}" if name.isidentifier() else f"{path}[{json.dumps(name)}]"
             yield from _compare_values(before.get(name, _ABSENT), after.get(name, _ABSENT), inner, depth + 1)
     elif isinstance(before, list) and isinstance(after, list) and depth < _DEPTH:
-        for at in range(max(len(before), len(after))):
-            item = before[at] if at < len(before) else _ABSENT
-            other = after[at] if at < len(after) else _ABSENT
-            yield from _compare_values(item, other, f"{path}[{at}]", depth + 1)
+        for number in range(max(len(before), len(after))):
+            item = before[number] if number < len(before) else _ABSENT
+            other = after[number] if number < len(after) else _ABSENT
+            yield from _compare_values(item, other, f"{path}[{number}]", depth + 1)
     elif type(before) is not type(after) or before != after:
         yield path[:_LONGEST], _shorten_value(before), _shorten_value(after)
 

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from datetime import date
 from itertools import chain, islice
@@ -22,8 +22,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from callgauge.analysis.metrics import MetricError, answer_metric, read_batches
-from callgauge.analysis.metrics.published_store import Connection, UnshownStoreError, open_generation
+from callgauge.analysis.metrics import MetricError, read_batches, read_rows
+from callgauge.analysis.metrics.published_store import UnshownStoreError, open_generation
 from callgauge.analysis.replay.definition_fixes import FixSearch, ask_store
 from callgauge.analysis.replay.fix_results import ToolFixes
 from callgauge.analysis.replay.replay_calls import (
@@ -83,52 +83,50 @@ def _replay(request: Mapping[str, Any], folder: Path) -> ReplayTally:
     with open_generation(Path(request["generation"]), texts=request["texts"]) as connection:
         scenario = Scenario(**request["scenario"])
         replay = CallReplay(
-            scenario, lambda definition_id: restore_definition(_read_definition(connection, definition_id))
+            scenario,
+            lambda definition_id: restore_definition(
+                read_rows(connection, "replayed_definition", {"definition": definition_id})
+            ),
         )
-        given = _read_filters(request)
-        given |= {"every": request["every"], "stored": scenario.before == STORED}
-        tally, written_at = ReplayTally(), 0.0
+        filters = _read_filters(request)
+        filters |= {"every": request["every"], "stored": scenario.before == STORED}
+        tally, report = ReplayTally(), _make_report(folder)
         with TemporaryDirectory(dir=folder) as aside:
             listing = _ChangedCalls(Path(aside))
-            for rows in read_batches(connection, "replayed_calls", given, _BATCH):
+            for rows in read_batches(connection, "replayed_calls", filters, _BATCH):
                 for row in rows:
-                    one = replay.replay_call(StoredCall(*row))
-                    tally.take(one)
-                    listing.add(one)
-                if time.monotonic() - written_at >= _TELL:
-                    written_at = time.monotonic()
-                    _write(folder / PROGRESS, {"calls": tally.calls})
+                    replayed = replay.replay_call(StoredCall(*row))
+                    tally.take(replayed)
+                    listing.add(replayed)
+                report(tally.calls)
             listing.write_sorted(folder / CHANGED)
     return tally
 
 
 def _find_fixes(request: Mapping[str, Any], folder: Path) -> ToolFixes:
-    told = 0.0
+    with open_generation(Path(request["generation"]), texts=request["texts"]) as connection:
+        search = FixSearch(ask_store(connection), _read_filters(request), _make_report(folder))
+        return search.find_fixes(request["fixes"]["tool"], request["fixes"]["keep"])
+
+
+def _make_report(folder: Path) -> Callable[[int], None]:
+    """Return a function that writes the number of calls parsed so far, a few times per second."""
+    written_at = 0.0
 
     def report(calls: int) -> None:
-        nonlocal told
-        if time.monotonic() - told >= _TELL:
-            told = time.monotonic()
+        nonlocal written_at
+        if time.monotonic() - written_at >= _TELL:
+            written_at = time.monotonic()
             _write(folder / PROGRESS, {"calls": calls})
 
-    with open_generation(Path(request["generation"]), texts=request["texts"]) as connection:
-        search = FixSearch(ask_store(connection), _read_filters(request), report)
-        return search.find_fixes(request["fixes"]["tool"], request["fixes"]["keep"])
+    return report
 
 
 def _read_filters(request: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        name: _parse_day(value) if name.endswith("_day") else value
-        for name, value in request["given"].items()
+        name: date.fromisoformat(value) if name.endswith("_day") and value else value
+        for name, value in request["filters"].items()
     }
-
-
-def _read_definition(connection: Connection, definition_id: str) -> list[dict[Any, Any]]:
-    return answer_metric(connection, "replayed_definition", {"definition": definition_id}).to_dict("records")
-
-
-def _parse_day(text: str | None) -> date | None:
-    return date.fromisoformat(text) if text else None
 
 
 class _ChangedCalls:
@@ -142,11 +140,11 @@ class _ChangedCalls:
         self._files = {kind: (folder / kind).open("w+b") for kind in ChangeKind}
         self._calls = Counter[ChangeKind]()
 
-    def add(self, one: ReplayedCall) -> None:
-        kind = one.change
+    def add(self, replayed: ReplayedCall) -> None:
+        kind = replayed.change
         if kind is not None and self._calls[kind] < LISTED and self._files[kind].tell() < LISTED_BYTES:
             self._calls[kind] += 1
-            line = json.dumps(changed_row(one), ensure_ascii=False).encode("utf-8", "backslashreplace")
+            line = json.dumps(changed_row(replayed), ensure_ascii=False).encode("utf-8", "backslashreplace")
             self._files[kind].write(line + b"\n")
 
     def write_sorted(self, path: Path) -> None:

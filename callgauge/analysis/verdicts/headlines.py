@@ -136,9 +136,9 @@ def _list_values(strata: Sequence[StratumComparison], names: ArmNames, label: La
     if not strata:
         return ""
     listed = [
-        f"{label(each.dimension, each.name)} ({_describe_choice(each.held, names, smallest)})"
+        f"{label(each.dimension, each.name)} ({_describe_choice(each.comparison, names, smallest)})"
         for each in strata[:_NAMED]
-        if each.held
+        if each.comparison
     ]
     more = len(strata) - _NAMED
     return wording.list_words([*listed, f"{more} more"] if more > 0 else listed)
@@ -177,9 +177,9 @@ def _sum_gain(
     strata: Sequence[StratumComparison], weekly: Mapping[str, float], rate: RateDefinition
 ) -> float:
     changes = (
-        each.held.difference.estimate * weekly.get(each.name, 0.0)
+        each.comparison.difference.estimate * weekly.get(each.name, 0.0)
         for each in strata
-        if each.held and each.held.difference and each.is_judged
+        if each.comparison and each.comparison.difference and each.is_judged
     )
     return sum(changes) * (1 if rate.is_good else -1)
 
@@ -295,7 +295,7 @@ def _describe_named(
 
 
 def _describe_stratum(breakdown: Breakdown, each: StratumComparison, label: Label, smallest: float) -> str:
-    comparison, name = each.held, label(each.dimension, each.name)
+    comparison, name = each.comparison, label(each.dimension, each.name)
     if comparison is None or comparison.difference is None:
         return ""
     whole, own = breakdown.whole.standing(smallest), each.standing(smallest)
@@ -347,9 +347,9 @@ def _list_differences(breakdown: Breakdown, strata: Sequence[StratumComparison],
     """
     sign = -1 if breakdown.whole.slice.rate.is_good else 1
     estimates = [
-        (each.held.difference.estimate, label(each.dimension, each.name))
+        (each.comparison.difference.estimate, label(each.dimension, each.name))
         for each in strata
-        if each.held and each.held.difference
+        if each.comparison and each.comparison.difference
     ]
     if len(estimates) < len(strata):
         return ""
@@ -358,15 +358,18 @@ def _list_differences(breakdown: Breakdown, strata: Sequence[StratumComparison],
 
 
 def _exceeds(stratum: StratumComparison, breakdown: Breakdown) -> bool:
-    difference, whole = stratum.held.difference if stratum.held else None, breakdown.whole.difference
+    difference, whole = (
+        stratum.comparison.difference if stratum.comparison else None,
+        breakdown.whole.difference,
+    )
     return difference is not None and whole is not None and abs(difference.estimate) >= abs(whole.estimate)
 
 
 def _list_strata(strata: Sequence[StratumComparison], label: Label) -> str:
     named = [
-        f"{label(each.dimension, each.name)}: {_describe_rates(each.held)}"
+        f"{label(each.dimension, each.name)}: {_describe_rates(each.comparison)}"
         for each in strata[:_NAMED]
-        if each.held
+        if each.comparison
     ]
     more = len(strata) - _NAMED
     return "; ".join([*named, f"{more} more"] if more > 0 else named)

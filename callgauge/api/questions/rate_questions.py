@@ -308,7 +308,7 @@ def _list_strata(breakdown: Breakdown, chosen: ChosenFilters, smallest: float) -
             a, b = (
                 {"k": 0, "n": 0} if slice_ is None else describe_slice(slice_) for slice_ in (each.a, each.b)
             )
-            comparison = each.held
+            comparison = each.comparison
             rows.append(
                 {
                     "dimension": dimension,

@@ -5,16 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from callgauge.cli import render
+from callgauge.cli.options.days_option import DaysText, read_calls
 from callgauge.cli.options.store_option import Store
 from callgauge.cli.render.exit_codes import ExitCode
-from ingest.processes import let_pandas_in
 
 if TYPE_CHECKING:
     from callgauge.analysis.replay.definition_file import FileEdit
@@ -22,16 +21,8 @@ if TYPE_CHECKING:
     from callgauge.api.questions.slice_filters import ChosenFilters
 
 
-class Shape(StrEnum):
-    """The shapes of `--shape`: the keys of `definition_shapes.SHAPES`."""
-
-    OPENAI = "openai"
-    OPENAI_RESPONSES = "openai-responses"
-    ANTHROPIC = "anthropic"
-    GEMINI = "gemini"
-    MCP = "mcp"
-    JSON_SCHEMA = "json-schema"
-    PYTHON = "python"
+Shape = Literal["openai", "openai-responses", "anthropic", "gemini", "mcp", "json-schema", "python"]
+"""The keys of `definition_shapes.SHAPES`."""
 
 
 def fix_definition(
@@ -52,10 +43,7 @@ def fix_definition(
             help="Make the edits in this JSON file, in any provider's format.",
         ),
     ] = None,
-    days: Annotated[
-        str | None,
-        typer.Option(metavar="DAYS", help="The days of the calls, such as 7 days or all. [default: 28 days]"),
-    ] = None,
+    days: DaysText = None,
     mcp_server: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only calls of this MCP server.")
     ] = None,
@@ -73,7 +61,16 @@ def fix_definition(
     results = _sort_results(searched)
     edited = _edit_file(apply, results[0]) if apply is not None else None
     if form == "json":
-        answers = [{**_describe_data(result, shape), "days": chosen.describe_days()} for result in results]
+        from callgauge.analysis.replay.fix_sentences import fix_data
+
+        answers = [
+            {
+                **fix_data(result),
+                **(_write_change(result, shape) if result.fixes else {}),
+                "days": chosen.describe_days(),
+            }
+            for result in results
+        ]
         if edited is not None:
             answers[0]["file"] = _list_edits(edited)
         print(render.to_json(answers))
@@ -90,32 +87,17 @@ def _search(
     store: Path, tool: str | None, days: str | None, mcp_server: str | None
 ) -> tuple[list[ToolFixes], ChosenFilters]:
     """Return the results for one tool or for all tools, and the filters of their calls."""
-    let_pandas_in()
-    from callgauge.analysis.metrics import MetricError
-    from callgauge.analysis.metrics.published_store import (
-        StoreReader,
-        UnshownStoreError,
-        open_generation,
-        published_generation,
-    )
-    from callgauge.analysis.replay.definition_fixes import FixSearch, ask_store
-    from callgauge.api.questions.problems import ProblemError
-    from callgauge.api.questions.slice_filters import choose_filters
+    with (
+        read_calls(store, days, texts=True, tool=tool, mcp_server=mcp_server) as (reader, chosen),
+        _show_progress() as show,
+    ):
+        from callgauge.analysis.replay.definition_fixes import FixSearch, ask_store
 
-    texts = {"tool": tool, "mcp_server": mcp_server}
-    parameters: dict[str, Any] = {name: (text,) for name, text in texts.items() if text is not None}
-    try:
-        path = published_generation(str(store))
-        with open_generation(path, texts=True) as connection, _show_progress() as show:
-            chosen = choose_filters(StoreReader(connection, path).ask, {**parameters, "days": days})
-            common = {name: value for name, value in chosen.parameters.items() if value is not None}
-            tools = common.pop("tools", ())
-            search = FixSearch(ask_store(connection), common, lambda calls: show(f"Reading calls: {calls:,}"))
-            return [search.find_fixes(each) for each in tools] or search.find_all(), chosen
-    except ProblemError as problem:
-        render.fail(str(problem), ExitCode.WRONG_USE)
-    except (UnshownStoreError, MetricError) as problem:
-        render.fail(str(problem), ExitCode.FAILED)
+        common = {name: value for name, value in chosen.parameters.items() if value is not None}
+        tools = common.pop("tools", ())
+        ask = ask_store(reader.connection)
+        search = FixSearch(ask, common, lambda calls: show(f"Reading calls: {calls:,}"))
+        return [search.find_fixes(each) for each in tools] or search.find_all(), chosen
 
 
 def _sort_results(results: Sequence[ToolFixes]) -> list[ToolFixes]:
@@ -169,36 +151,23 @@ def _list_lines(results: Sequence[ToolFixes], shape: Shape | None, *, is_overall
         rejected = [describe_rejected(each) for each in result.rejected]
         lines += [f"  - {sentence}" for sentence in rejected if sentence not in answer]
         if result.fixes:
-            lines += ["", *_write_diff(result, shape).splitlines()]
+            lines += ["", *_write_change(result, shape)["diff"].splitlines()]
     return lines
 
 
-def _write_diff(result: ToolFixes, shape: Shape | None) -> str:
+def _write_change(result: ToolFixes, shape: Shape | None) -> dict[str, str]:
+    """Return the shape, the edited definition and the diff."""
     from callgauge.analysis.replay.definition_edits import apply_changes
-    from callgauge.analysis.replay.definition_shapes import choose_shape, write_difference
+    from callgauge.analysis.replay.definition_shapes import choose_shape, write_definition, write_difference
     from callgauge.analysis.replay.fix_results import list_changes
 
-    edited, _ = apply_changes(result.definition, list_changes(result.fixes))
+    edited = apply_changes(result.definition, list_changes(result.fixes))
     name = shape or choose_shape(result.source, result.mcp_server)
-    return write_difference(name, result.tool, result.definition, edited)
-
-
-def _describe_data(result: ToolFixes, shape: Shape | None) -> dict[str, Any]:
-    from callgauge.analysis.replay.definition_edits import apply_changes
-    from callgauge.analysis.replay.definition_shapes import choose_shape, write_definition
-    from callgauge.analysis.replay.fix_results import list_changes
-    from callgauge.analysis.replay.fix_sentences import fix_data
-
-    data = dict(fix_data(result))
-    if result.fixes:
-        name = shape or choose_shape(result.source, result.mcp_server)
-        edited, _ = apply_changes(result.definition, list_changes(result.fixes))
-        data |= {
-            "shape": str(name),
-            "definition": write_definition(name, result.tool, edited),
-            "diff": _write_diff(result, shape),
-        }
-    return data
+    return {
+        "shape": name,
+        "definition": write_definition(name, result.tool, edited),
+        "diff": write_difference(name, result.tool, result.definition, edited),
+    }
 
 
 # --- the file ------------------------------------------------------------------------------------------

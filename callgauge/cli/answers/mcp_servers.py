@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from callgauge.cli import render
-from callgauge.cli.options.days_option import DaysText, choose_days, find_days, read_days
+from callgauge.cli.options.days_option import DaysText, read_calls
 from callgauge.cli.options.store_option import Store
-from callgauge.cli.render.exit_codes import ExitCode
-from ingest.processes import let_pandas_in
-from ingest.time_ranges import PRESETS
 
 if TYPE_CHECKING:
     from callgauge.analysis.comparisons.mcp_servers import ServerComparison, ServerScore
     from callgauge.analysis.measures.slices import Slice
-    from ingest.time_ranges import Days
 
 _NAMED = 5  # never called tools that the text lists
 
 
 def mcp_servers(
     store: Store,
-    days: DaysText = PRESETS[0],
+    days: DaysText = None,
     form: Annotated[
         Literal["text", "json"], typer.Option("--format", help="The format of the answer.")
     ] = "text",
@@ -36,29 +31,19 @@ def mcp_servers(
     mcp__SERVER__TOOL names the server. Tools without a server come last; in JSON, their server is null.
     Exits with 1 if the store cannot be read.
     """
-    let_pandas_in()
-    comparison, compared = _read_comparison(store, days)
+    with read_calls(store, days, texts=False) as (reader, chosen):
+        # A top-level import would load DuckDB for every command.
+        from callgauge.analysis.comparisons.mcp_servers import compare_servers
+
+        comparison = compare_servers(reader.ask, chosen.parameters)
     if form == "json":
-        print(render.to_json(_describe_comparison(comparison)))
+        servers = [_describe_score(score) for score in comparison.servers]
+        answer = {"sentence": comparison.sentence, "notes": comparison.notes, "servers": servers}
+        print(render.to_json(answer))
         return
-    print(render.describe_days(compared))
+    print(render.describe_days(chosen.describe_days()))
     for line in _list_lines(comparison):
         print(render.escape_for_terminal(line))
-
-
-def _read_comparison(store: Path, days: str) -> tuple[ServerComparison, Days | None]:
-    """Return the comparison and its days. The days are None for all days."""
-    from callgauge.analysis.comparisons.mcp_servers import compare_servers
-    from callgauge.analysis.metrics import MetricError
-    from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
-
-    span = read_days(days)
-    try:
-        with read_store(store, texts=False) as reader:
-            compared = find_days(reader.ask, span)
-            return compare_servers(reader.ask, choose_days(compared)), compared
-    except (UnshownStoreError, MetricError) as problem:
-        render.fail(str(problem), ExitCode.FAILED)
 
 
 def _list_lines(comparison: ServerComparison) -> Iterator[str]:
@@ -111,14 +96,6 @@ def _write_rate(slice_: Slice) -> str:
     if not slice_.is_solid:
         return f"{counts}, too little data for a rate, {measured}"
     return f"{wording.rate(share.k, share.n)} ({wording.interval(share.interval)}), {counts}, {measured}"
-
-
-def _describe_comparison(comparison: ServerComparison) -> dict[str, Any]:
-    return {
-        "sentence": comparison.sentence,
-        "notes": list(comparison.notes),
-        "servers": [_describe_score(score) for score in comparison.servers],
-    }
 
 
 def _describe_score(score: ServerScore) -> dict[str, Any]:

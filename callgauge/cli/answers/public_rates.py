@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from callgauge.cli import render
-from callgauge.cli.options.days_option import DaysText, choose_days, find_days, read_days
+from callgauge.cli.options.days_option import DaysText, read_calls
 from callgauge.cli.options.store_option import Store
 from callgauge.cli.render.exit_codes import ExitCode
-from ingest.processes import let_pandas_in
-from ingest.time_ranges import PRESETS
 
 if TYPE_CHECKING:
     from callgauge.memory.team_memory import TeamMemory
@@ -25,7 +23,7 @@ Format = Literal["text", "json", "csv"]
 
 def public_rates(
     store: Store,
-    days: DaysText = PRESETS[0],
+    days: DaysText = None,
     file: Annotated[
         Path | None,
         typer.Option(
@@ -51,24 +49,18 @@ def public_rates(
     Counts errors as OpenRouter does: requests with a tool call that is not JSON, names no offered tool, or
     does not fit the tool's definition. Schema accuracy, as of K2-Vendor-Verifier, is the other requests.
     """
-    let_pandas_in()
-    # A top-level import would load DuckDB for every command.
-    from callgauge.analysis.comparisons.public_rates import compare_with_public
-    from callgauge.analysis.metrics import MetricError
-    from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
-    from callgauge.cli.render.public_rates import list_lines, write_csv, write_json
-    from callgauge.memory.team_memory import TeamMemory
+    with read_calls(store, days, texts=True) as (reader, chosen):
+        # A top-level import would load DuckDB for every command.
+        from callgauge.analysis.comparisons.public_rates import compare_with_public
+        from callgauge.api.questions.answers import describe_days
+        from callgauge.cli.render.public_rates import list_lines, write_csv, write_json
+        from callgauge.memory.team_memory import TeamMemory
 
-    span, memory = read_days(days), TeamMemory(store)
-    try:
-        with read_store(store, texts=True) as reader:
-            if file is not None or remove is not None:
-                _change_rates(memory, file, remove)
-            compared = find_days(reader.ask, span)
-            table = compare_with_public(reader.ask, memory.read().public_rates, choose_days(compared))
-            compared = table.checked or compared
-    except (UnshownStoreError, MetricError) as problem:
-        render.fail(str(problem), ExitCode.FAILED)
+        memory = TeamMemory(store)
+        if file is not None or remove is not None:
+            _change_rates(memory, file, remove)
+        table = compare_with_public(reader.ask, memory.read().public_rates, chosen.parameters)
+    compared = describe_days(table.checked) if table.checked else chosen.describe_days()
     if form == "json":
         print(write_json(table, compared))
     elif form == "csv":

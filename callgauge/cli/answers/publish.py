@@ -17,16 +17,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from callgauge.cli import render
-from callgauge.cli.options.days_option import DaysText, choose_days, find_days, read_days
+from callgauge.cli.options.days_option import DaysText, read_calls
 from callgauge.cli.options.store_option import Store
 from callgauge.cli.render.exit_codes import ExitCode
 from ingest.errors import OptionError
-from ingest.processes import let_pandas_in
-from ingest.time_ranges import PRESETS
 from ingest.version import CALLGAUGE_VERSION
 
 if TYPE_CHECKING:
-    from callgauge.analysis.comparisons.leaderboard import Leaderboard, PublishedNames
+    from callgauge.analysis.comparisons.leaderboard import Leaderboard
 
 _MOST_ROWS = 10  # the page must fit on two printed pages
 _DATA, _MADE_BY = "leaderboard.json", "callgauge publish"
@@ -41,7 +39,7 @@ def publish(
         Path,
         typer.Option("--out", metavar="DIR", help="A new folder, or a folder of an earlier `publish`."),
     ],
-    days: DaysText = PRESETS[0],
+    days: DaysText = None,
     top: Annotated[
         int, typer.Option(min=1, max=_MOST_ROWS, metavar="N", help="Publish the N most used tools.")
     ] = 8,
@@ -59,11 +57,9 @@ def publish(
     be read, or if the folder cannot be written.
     """
     check_folder(out.resolve())
-    let_pandas_in()
-    from callgauge.analysis.comparisons.leaderboard import PublishedNames
+    board = _read_leaderboard(store, days, top, prompts=prompts, tools=not hide_tools)
     from callgauge.documents.leaderboard_files import write_files
 
-    board = _read_leaderboard(store, days, top, PublishedNames(prompts=prompts, tools=not hide_tools))
     files = write_files(board, CALLGAUGE_VERSION)
     try:
         replace_folder(out, files)
@@ -78,20 +74,13 @@ def publish(
     render.print_message(f"wrote {len(files)} files into {out}; open {out / 'index.html'}")
 
 
-def _read_leaderboard(store: Path, days: str, top: int, names: PublishedNames) -> Leaderboard:
-    from callgauge.analysis.comparisons.leaderboard import read_leaderboard
-    from callgauge.analysis.metrics import MetricError
-    from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
-    from callgauge.memory.team_memory import TeamMemory
+def _read_leaderboard(store: Path, days: str | None, top: int, *, prompts: bool, tools: bool) -> Leaderboard:
+    with read_calls(store, days, texts=False) as (reader, chosen):
+        from callgauge.analysis.comparisons.leaderboard import PublishedNames, read_leaderboard
+        from callgauge.memory.team_memory import TeamMemory
 
-    span = read_days(days)
-    prices = TeamMemory(store).read().prices
-    try:
-        with read_store(store, texts=False) as reader:
-            chosen = choose_days(find_days(reader.ask, span))
-            return read_leaderboard(reader.ask, prices, chosen, top, names)
-    except (UnshownStoreError, MetricError) as problem:
-        render.fail(str(problem), ExitCode.FAILED)
+        prices, names = TeamMemory(store).read().prices, PublishedNames(prompts=prompts, tools=tools)
+        return read_leaderboard(reader.ask, prices, chosen.parameters, top, names)
 
 
 # --- the folder -------------------------------------------------------------------------------------

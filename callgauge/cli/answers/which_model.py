@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from callgauge.cli import render
-from callgauge.cli.options.days_option import DaysText, choose_days, find_days, read_days
+from callgauge.cli.options.days_option import DaysText, read_calls
 from callgauge.cli.options.store_option import Store
 from callgauge.cli.render.exit_codes import ExitCode
-from callgauge.memory.memory_file import MemoryProblemError
-from ingest.processes import let_pandas_in
-from ingest.time_ranges import PRESETS
 
 if TYPE_CHECKING:
     from callgauge.analysis.verdicts.model_choices import ModelChoices
-    from ingest.time_ranges import TimeRange
 
 By = Literal["prompt", "tool"]
 Format = Literal["text", "json", "litellm", "openrouter"]
@@ -30,7 +26,7 @@ def which_model(
     by: Annotated[
         By, typer.Option("--by", help="Choose a model for each prompt, or for each tool.")
     ] = "prompt",
-    days: DaysText = PRESETS[0],
+    days: DaysText = None,
     form: Annotated[
         Format,
         typer.Option("--format", help="The format: litellm and openrouter are routing files."),
@@ -45,40 +41,23 @@ def which_model(
     success are proven to be at most 2 points worse, and its cost per successful turn is proven to be
     lower. Otherwise the current model is kept.
     """
-    let_pandas_in()  # The metrics of the pages are pandas data frames.
-    from callgauge.analysis.metrics import MetricError
-    from callgauge.analysis.metrics.published_store import UnshownStoreError
-    from ingest.safe_files import replace_text
+    with read_calls(store, days, texts=True) as (reader, chosen):
+        from callgauge.analysis.comparisons.model_choices import choose_models
+        from callgauge.memory.team_memory import TeamMemory
+        from callgauge.prices import PriceList
 
-    span = read_days(days)
-    try:
-        choices, label = _choose(store, by, span)
-    except (UnshownStoreError, MetricError, MemoryProblemError) as problem:
-        render.fail(str(problem), ExitCode.FAILED)
-    text = _write(choices, label, form)
+        prices = PriceList(TeamMemory(store).read().prices)
+        choices = choose_models(reader.ask, prices, by, chosen.parameters)
+    text = _write(choices, chosen.label, form)
     if output is None:
         sys.stdout.write(text)
         return
+    from ingest.safe_files import replace_text
+
     try:
         replace_text(output, text)
     except OSError as problem:
         render.fail(f"cannot write {output}: {problem.strerror}", ExitCode.FAILED)
-
-
-def _choose(store: Path, by: str, span: TimeRange) -> tuple[ModelChoices, Callable[[str, str], str]]:
-    """Return the choices, and a function that returns the label of a value."""
-    from callgauge.analysis.comparisons.model_choices import choose_models
-    from callgauge.analysis.metrics.published_store import read_store
-    from callgauge.memory.team_memory import TeamMemory
-    from callgauge.prices import PriceList
-
-    prices = PriceList(TeamMemory(store).read().prices)
-    with read_store(store, texts=True) as reader:
-        compared = choose_days(find_days(reader.ask, span))
-        rows = reader.ask("choices")
-        labels = dict(zip(zip(rows.dimension, rows.value, strict=True), rows.label, strict=True))
-        choices = choose_models(reader.ask, prices, by, compared)
-    return choices, lambda dimension, value: labels.get((dimension, value), value)
 
 
 def _write(choices: ModelChoices, label: Callable[[str, str], str], form: Format) -> str:

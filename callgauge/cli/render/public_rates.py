@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from typing import Any
+
+import pandas as pd
 
 from callgauge.analysis import wording
 from callgauge.analysis.comparisons.public_rates import PublicRow, PublicTable
+from callgauge.analysis.export import to_csv
 from callgauge.analysis.verdicts.public_rates import describe_days_apart
 from callgauge.cli.render.terminal import align_columns, describe_days, escape_for_terminal, to_json
-from ingest.time_ranges import Days
 
 _LONGEST = 40  # The maximum number of characters of a name.
 _HEADS = (
@@ -25,7 +24,7 @@ _UNITS = (
 )
 
 
-def list_lines(table: PublicTable, days: Days | None) -> Iterator[str]:
+def list_lines(table: PublicTable, days: Mapping[str, str | None]) -> Iterator[str]:
     """Yield the sentences, the compared days, and one line for each model and host.
 
     The last lines list the public rates that match no calls.
@@ -78,36 +77,20 @@ def _name(text: str) -> str:
     return wording.one_line(text, _LONGEST)
 
 
-def _describe_days(days: Days | None) -> dict[str, str | None]:
-    first, last = days or (None, None)
-    return {"from": first.isoformat() if first else None, "to": last.isoformat() if last else None}
-
-
-def write_json(table: PublicTable, days: Days | None) -> str:
+def write_json(table: PublicTable, days: Mapping[str, str | None]) -> str:
     """Return the sentences, the compared days, the rows and the unmatched public rates as JSON."""
     return to_json(
         {
             "sentences": table.write_sentences(_name),
-            "days": _describe_days(days),
+            "days": days,
             "rows": [row.to_dict() for row in table.rows],
             "unmatched": [asdict(each) for each in table.unmatched],
         }
     )
 
 
-def write_csv(table: PublicTable, days: Days | None) -> str:
-    """Return the rows as CSV, each with the compared days.
-
-    Texts that a spreadsheet would interpret as a formula are escaped.
-    """
-    compared = {f"{end}_day": day for end, day in _describe_days(days).items()}
-    rows: list[dict[str, Any]] = [{**row.to_dict(), **compared} for row in table.rows]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    if rows:
-        writer.writerow(rows[0])
-        writer.writerows(
-            [wording.in_sheet(value) if isinstance(value, str) else value for value in row.values()]
-            for row in rows
-        )
-    return text.getvalue()
+def write_csv(table: PublicTable, days: Mapping[str, str | None]) -> str:
+    """Return the rows as CSV, each with the compared days."""
+    compared = {f"{end}_day": day for end, day in days.items()}
+    rows = pd.DataFrame([{**row.to_dict(), **compared} for row in table.rows], dtype=object)
+    return to_csv(rows).decode() if len(rows) else ""

@@ -7,17 +7,14 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import typer
 
 from callgauge.checked_files.file_problems import CheckedFileError
-
-if TYPE_CHECKING:
-    from ingest.time_ranges import Days
 
 _SIGNALS = ("SIGINT", "SIGTERM")
 SignalHandler = Callable[[int, FrameType | None], Any]
@@ -150,6 +147,6 @@ def make_patience(
     return patience
 
 
-def describe_days(days: Days | None) -> str:
-    """Return a sentence with the compared days. `days` is None for all days."""
-    return f"Compared days: {f'{days[0]} to {days[1]}' if days else 'all days'}."
+def describe_days(days: Mapping[str, str | None]) -> str:
+    """Return a sentence with the compared days. `days` holds `from` and `to`, which are None for all days."""
+    return f"Compared days: {'{from} to {to}'.format(**days) if days['from'] else 'all days'}."

@@ -86,12 +86,7 @@ def _read_testset(store: Path, parameters: Mapping[str, Sequence[str]]) -> Tests
     let_pandas_in()
     # A top-level import would load DuckDB for every command.
     from callgauge.analysis.metrics import MetricError
-    from callgauge.analysis.metrics.published_store import (
-        StoreReader,
-        UnshownStoreError,
-        open_generation,
-        published_generation,
-    )
+    from callgauge.analysis.metrics.published_store import UnshownStoreError, read_store
     from callgauge.api.questions.parameters import read_parameters
     from callgauge.api.questions.problems import ProblemError
     from callgauge.api.questions.store_access import StoreAccess
@@ -99,9 +94,8 @@ def _read_testset(store: Path, parameters: Mapping[str, Sequence[str]]) -> Tests
 
     try:
         options = read_parameters(TESTSET_ASKED, parameters)
-        path = published_generation(str(store))
-        with open_generation(path, texts=True) as connection:
-            return make_testset(StoreAccess(store, StoreReader(connection, path), connection), options)
+        with read_store(store, texts=True) as reader:
+            return make_testset(StoreAccess(store, reader, reader.connection), options)
     except ProblemError as problem:
         render.fail(str(problem), ExitCode.WRONG_USE)
     except (UnshownStoreError, MetricError) as problem:

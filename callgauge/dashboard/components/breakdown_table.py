@@ -81,7 +81,7 @@ def _draw_table(
     link: Link,
 ) -> None:
     noun = wording.dimension(dimension)
-    comparisons = [each.held for each in judged if each.held]
+    comparisons = [each.comparison for each in judged if each.comparison]
     reach = track_reach([whole, *comparisons])
     columns = [
         Column(noun.capitalize(), "name"),
@@ -93,7 +93,7 @@ def _draw_table(
     for each in judged:
         narrowed = {dimension: each.name}
         name = replace(name_cell(dimension, each.name), href=None)
-        rows.append(_build_row(name, each.a, each.b, each.held, narrowed, reach, smallest, link))
+        rows.append(_build_row(name, each.a, each.b, each.comparison, narrowed, reach, smallest, link))
     if thin:
         rows.append(_build_thin_row(dimension, thin))
     title = whole.slice.rate.title

@@ -26,9 +26,9 @@ def draw_leading_rates(
 
     `slices` holds the slices of each rate. Without `costs`, the cost column is omitted.
     """
-    by, rate = ranking.by, ranking.rate
+    by, rate = ranking.dimension, ranking.rate
     names = [rate.name]
-    names += [name for name in reversed(LEADING) if name not in (rate.name, ranking.asked.name)]
+    names += [name for name in reversed(LEADING) if name not in (rate.name, ranking.requested_rate.name)]
     by_rate = {name: {slice_.name: slice_ for slice_ in slices.get(name, ())} for name in names}
     columns = [Column(DIMENSIONS[by], "name"), rank_column()]
     columns += [Column(RATES[name].title, "cell", RATES[name].meaning) for name in names]

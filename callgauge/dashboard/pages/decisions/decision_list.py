@@ -37,7 +37,7 @@ class LaterComparison:
     """A decision's comparison, repeated on later days. `days` are the first and the last of these days."""
 
     days: Days
-    held: SliceComparison
+    comparison: SliceComparison
 
 
 def draw_decisions(decisions: Sequence[RecordedDecision]) -> None:
@@ -119,7 +119,11 @@ def _draw_figures(
     ]
     if later:
         columns.append(Column(f"Since, {later.days[0]} to {later.days[1]}", "number"))
-        cells = _later_cell(later.held.other), _later_cell(later.held.slice), _later_difference_cell(later)
+        cells = (
+            _later_cell(later.comparison.other),
+            _later_cell(later.comparison.slice),
+            _later_difference_cell(later),
+        )
         rows = [[*row, cell] for row, cell in zip(rows, cells, strict=True)]
     draw_table(f"decision_{decision.id}", f"Numbers of the decision {decision.title}", columns, rows)
     if later is None and not figures.run:
@@ -172,9 +176,9 @@ def _difference_cell(figures: FrozenComparison, rate: RateDefinition | None) -> 
 
 
 def _later_difference_cell(later: LaterComparison) -> Cell:
-    difference = later.held.difference
+    difference = later.comparison.difference
     if difference is None:
         return Cell("–")
-    verdict = shorten_verdict(later.held, SMALLEST)
+    verdict = shorten_verdict(later.comparison, SMALLEST)
     ends = f"{format_points(difference.low)} to {format_points(difference.high)} points"
     return Cell(f"{format_points(difference.estimate)} points", sub=f"{ends} · {verdict.text.lower()}")

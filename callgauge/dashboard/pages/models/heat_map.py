@@ -89,7 +89,7 @@ def _sort_by_use(named: Iterable[tuple[str, Slice]]) -> list[str]:
 
 def draw_heat_map(ranking: SliceRanking, also: str, chosen: Mapping[str, Any], smallest: float) -> None:
     """Draw a heat map. Its rows are the ranked slices, and its columns the values of the dimension `also`."""
-    by, rate = ranking.by, ranking.rate
+    by, rate = ranking.dimension, ranking.rate
     grouping = {"rates": (rate.name,), "by": by, "also": also}
     take = cards.Download(
         f"{rate.name}_by_{by}_and_{also}", store_queries.ask_later("slices", **grouping, **chosen)
@@ -107,7 +107,7 @@ def draw_heat_map(ranking: SliceRanking, also: str, chosen: Mapping[str, Any], s
 
 
 def _draw_table(ranking: SliceRanking, also: str, shown: HeatMap, smallest: float) -> None:
-    by, table = ranking.by, ranking.table
+    by, table = ranking.dimension, ranking.table
     by_name = {row.slice.name: row for row in ranking.rows}
     columns = [Column(wording.dimension(by).capitalize(), "name", width="180px")]
     if table.places:

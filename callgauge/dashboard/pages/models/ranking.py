@@ -46,8 +46,8 @@ class SliceRanking:
     slices: SlicesByRate
 
     @property
-    def by(self) -> str:
-        return self.judged.by
+    def dimension(self) -> str:
+        return self.judged.dimension
 
     @property
     def rate(self) -> RateDefinition:
@@ -59,7 +59,7 @@ class SliceRanking:
 
     @property
     def noun(self) -> str:
-        return wording.dimension(self.by)
+        return wording.dimension(self.dimension)
 
     @property
     def rows(self) -> list[SliceComparison]:
@@ -81,7 +81,7 @@ class SliceRanking:
             return f"What is compared with has too few sessions: it takes {RULE}. Choose another."
         if not self.table.pairs:
             return ""
-        reference = wording.in_markdown(filters.short_label(self.by, self.table.reference.name), 60)
+        reference = wording.in_markdown(filters.short_label(self.dimension, self.table.reference.name), 60)
         parts = [f"Differences are from {reference}."]
         if len(self.table.pairs) > 1:
             parts.append(f"Verdicts are corrected for all {len(self.table.pairs)} pairs.")
@@ -90,7 +90,7 @@ class SliceRanking:
 
 def draw_ranking(ranking: SliceRanking, chosen: Mapping[str, Any], smallest: float) -> None:
     """Draw the ranking as a table, and one expander for slices with too little data."""
-    by, rate = ranking.by, ranking.rate
+    by, rate = ranking.dimension, ranking.rate
     with cards.draw_card(
         f"{rate.title} by {ranking.noun}",
         "slices",
@@ -115,7 +115,7 @@ def draw_ranking(ranking: SliceRanking, chosen: Mapping[str, Any], smallest: flo
 
 def _draw_table(ranking: SliceRanking, smallest: float) -> None:
     """Draw the table. The columns that decide come first, because a phone shows only the first columns."""
-    by, rate, table, rows = ranking.by, ranking.rate, ranking.table, ranking.rows
+    by, rate, table, rows = ranking.dimension, ranking.rate, ranking.table, ranking.rows
     scale, reach = make_scale([row.slice.share for row in rows]), track_reach(rows)
     columns = [Column(wording.dimension(by).capitalize(), "name")]
     cells = [[name_cell(by, row.slice.name)] for row in rows]
@@ -138,7 +138,7 @@ def _draw_table(ranking: SliceRanking, smallest: float) -> None:
     for name in reversed(LEADING):
         # If another rate replaces the chosen rate, the chosen rate is left out, because its slices were
         # measured differently.
-        if name not in (rate.name, ranking.judged.asked.name):
+        if name not in (rate.name, ranking.judged.requested_rate.name):
             add(Column(RATES[name].title, "cell", RATES[name].meaning), _rate_cells(ranking, name))
     if costs := ranking.judged.context.costs:
         priced = [costs[row.slice.name] for row in rows if row.slice.name in costs]
@@ -155,6 +155,8 @@ def _draw_table(ranking: SliceRanking, smallest: float) -> None:
 def _rate_cells(ranking: SliceRanking, name: str) -> list[Cell]:
     by_name = {each.name: each for each in ranking.slices.get(name, ())}
     return [
-        compact_rate_cell(by_name.get(row.slice.name), calls_link(RATES[name], {ranking.by: row.slice.name}))
+        compact_rate_cell(
+            by_name.get(row.slice.name), calls_link(RATES[name], {ranking.dimension: row.slice.name})
+        )
         for row in ranking.rows
     ]

@@ -106,16 +106,16 @@ def draw_fix_links(worst: Sequence[Mapping[Hashable, Any]]) -> None:
 
 def _find_fixes(chosen: Mapping[str, Any], question: FixQuestion) -> ToolFixes | None:
     """Return the result of a search. If it is not known yet, start the search and draw its progress."""
-    given = {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()}
+    narrowed = {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()}
     calls = int(store_queries.ask("call_days", **{**chosen, "tools": (question.tool,)}).most.sum())
     request = ReplayRequest(
-        store_queries.shown_generation().path, given, calls, 1, Scenario(), True, question
+        store_queries.shown_generation().path, narrowed, calls, 1, Scenario(), True, question
     )
     result = open_queue().find_fixes(request)
     if result is not None:
         return result
     replay = _session_replay()
-    if replay.job is None or replay.job.asked != request:
+    if replay.job is None or replay.job.request != request:
         try:
             replay.begin(ReplayJob(request))
         except ReplayQueueFullError:
@@ -166,7 +166,7 @@ def _draw_change(result: ToolFixes, kept: Sequence[DefinitionFix], chosen: Mappi
         "Shape", "shape", [usual, *(name for name in SHAPES if name != usual)], SHAPES.__getitem__
     )
     before = result.definition
-    after, _ = apply_changes(before, list_changes(kept))
+    after = apply_changes(before, list_changes(kept))
     written = write_definition(shape, result.tool, after)
     difference = write_difference(shape, result.tool, before, after)
     st.code(wording.visible(difference), language="diff", wrap_lines=True)

@@ -40,7 +40,10 @@ _BETTER = {"failed": -1, "mended": 0, "clean": 1}
 
 def draw_answer(job: ReplayJob, summary: ReplaySummary) -> None:
     """Draw the result of a replay in a sentence, all settings, and how many calls could not be parsed."""
-    answer, conditions = describe_replay(job.asked.scenario, summary), describe_settings(job.asked.scenario)
+    answer, conditions = (
+        describe_replay(job.request.scenario, summary),
+        describe_settings(job.request.scenario),
+    )
     cards.draw_answer(answer, 600)
     notes = [
         "" if answer.startswith(conditions.removesuffix(".")) else wording.in_markdown(conditions, 600),
@@ -48,8 +51,8 @@ def draw_answer(job: ReplayJob, summary: ReplaySummary) -> None:
     ]
     for reason, calls in sorted(summary.not_read.items(), key=lambda pair: -pair[1]):
         notes.append(f"Not parsed: {calls:,} ({NOT_READ.get(reason, reason)}).")
-    if job.asked.every > 1:
-        notes.append(f"A sample: 1 of {job.asked.every} sessions.")
+    if job.request.every > 1:
+        notes.append(f"A sample: 1 of {job.request.every} sessions.")
     st.caption(" ".join(filter(None, notes)))
 
 

@@ -138,7 +138,7 @@ def _run(request: ReplayRequest, replayed_slice: ReplayedSlice, mark: str | None
     elif not linked:
         write_to_url(_RUN, None)  # the URL asks for a replay with other settings
         return
-    elif replay.job is not None and replay.job.asked == request:
+    elif replay.job is not None and replay.job.request == request:
         return
     elif number > AT_ONCE:
         st.caption(f"A link starts by itself for up to {AT_ONCE:,} calls. Press the button to start.")
@@ -190,7 +190,7 @@ def _draw_shown(request: ReplayRequest, tool: str, answer: DeltaGenerator) -> No
             with cards.draw_card("The replay failed"):
                 st.text(wording.visible(job.problem or "The process ended without a message."))
         else:
-            if job.asked != request:
+            if job.request != request:
                 st.caption("Settings, filters or data changed after this result. Parse again to update it.")
             moves.draw_answer(job, job.summary)
     if job is not None and job.summary is not None:
@@ -208,17 +208,17 @@ def _draw_progress(what: str) -> None:
         if job.state == JobState.WAITING:
             st.text(f"Waiting for {wording.plural(before, 'other replay')}: this server runs one at a time.")
         else:
-            done, number = job.progress(), -(-job.asked.calls // job.asked.every)
+            done, number = job.progress(), -(-job.request.calls // job.request.every)
             state = "starting" if done is None else f"{done:,} done"
             st.progress(
                 min(1.0, (done or 0) / max(1, number)),
-                text=f"Parsing {number:,} {what} again{_describe_days(job.asked)}: {state}",
+                text=f"Parsing {number:,} {what} again{_describe_days(job.request)}: {state}",
             )
         st.button("Cancel", on_click=replay.cancel, key="replay_cancel", icon=":material/close:")
 
 
 def _describe_days(request: ReplayRequest) -> str:
-    days = [request.given.get(name) for name in ("from_day", "to_day")]
+    days = [request.filters.get(name) for name in ("from_day", "to_day")]
     return f", {days[0]} to {days[1]}" if all(days) else ""
 
 
