@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-
-import pandas as pd
+from typing import Any
 
 from callgauge.analysis import wording
 from callgauge.analysis.comparisons.public_rates import PublicRow, PublicTable
-from callgauge.analysis.export import to_csv
 from callgauge.analysis.verdicts.public_rates import describe_days_apart
 from callgauge.cli.render.terminal import align_columns, describe_days, escape_for_terminal, to_json
 
@@ -90,7 +90,18 @@ def write_json(table: PublicTable, days: Mapping[str, str | None]) -> str:
 
 
 def write_csv(table: PublicTable, days: Mapping[str, str | None]) -> str:
-    """Return the rows as CSV, each with the compared days."""
+    """Return the rows as CSV, each with the compared days.
+
+    Texts that a spreadsheet would interpret as a formula are escaped.
+    """
     compared = {f"{end}_day": day for end, day in days.items()}
-    rows = pd.DataFrame([{**row.to_dict(), **compared} for row in table.rows], dtype=object)
-    return to_csv(rows).decode() if len(rows) else ""
+    rows: list[dict[str, Any]] = [{**row.to_dict(), **compared} for row in table.rows]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if rows:
+        writer.writerow(rows[0])
+        writer.writerows(
+            [wording.in_sheet(value) if isinstance(value, str) else value for value in row.values()]
+            for row in rows
+        )
+    return text.getvalue()
