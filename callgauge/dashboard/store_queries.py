@@ -55,7 +55,7 @@ class _DerivedResult(NamedTuple):
     parameters: Mapping[str, dict[str, Any]]
 
 
-class _DerivedResults:
+class DerivedResults:
     """The most recently used results from one published store file."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ class PageRun:
     """
 
     generation: Generation | None = None
-    derived: _DerivedResults = field(default_factory=_DerivedResults)
+    derived: DerivedResults = field(default_factory=DerivedResults)
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
     trials: Mapping[str, Any] = field(default_factory=dict)
     records: TeamRecords | None = None
@@ -259,8 +259,8 @@ def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, 
 
 
 @st.cache_resource(max_entries=3, show_spinner=False)
-def _derived(shown: Generation) -> _DerivedResults:  # noqa: ARG001 - of the cache's key
-    return _DerivedResults()
+def _derived(shown: Generation) -> DerivedResults:  # noqa: ARG001 - of the cache's key
+    return DerivedResults()
 
 
 def _freeze(value: Any) -> Hashable:

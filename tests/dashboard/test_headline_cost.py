@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from callgauge.analysis.measures.costs import find_costs, summarise_costs
+from callgauge.analysis.metrics.published_store import read_store
 from callgauge.memory.team_memory import TeamMemory
+from callgauge.prices import PriceList
 from tests.analysis.store_fixture import publish, small_tables
 from tests.dashboard.conftest import opened, page_text
 from tests.dashboard.sheets import calls
@@ -51,3 +54,17 @@ def test_what_is_unpriced_is_counted_in_model_calls(store: Path) -> None:
     publish(store, small_tables() | {"turns": rows, "tool_calls": calls(9, 3, model="falcon-3")})
     TeamMemory(store).replace_prices([price("falcon-3", 1.0)])
     assert "unpriced: 3 of 15 steps (model calls)" in page_text(opened()).replace("\\", "")
+
+
+def test_the_total_cost_is_the_sum_of_the_models(store: Path) -> None:
+    """Model B has only failed turns. Their cost counts, but B alone has no cost per successful turn."""
+    rows = [*turns("A", 12, 6), *turns("B", 9, 0), *turns("C", 3, 3, counted_steps=0, counted_input=0)]
+    publish(store, small_tables() | {"turns": rows, "tool_calls": calls(9, 3, model="A")})
+    prices = PriceList((price("A", 1.0), price("B", 2.0)))
+    with read_store(store, texts=True) as reader:
+        summary = summarise_costs(reader.ask, prices, {})
+        (total,) = find_costs(reader.ask, prices)
+    assert summary.overall == total
+    assert [cost.per_completed is None for cost in summary.by_model] == [True, False, True]
+    assert total.per_completed is not None
+    assert total.per_completed.amount == (12 * 2 + 9 * 4) / 6

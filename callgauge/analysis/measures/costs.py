@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -145,8 +145,26 @@ def find_costs(ask: Ask, prices: PriceList, by: str | None = None, **chosen: Any
     If `by` is None, return the cost of all turns. `ask` returns the rows of a metric. `by` is model,
     provider, prompt, prompt_name, source or day. `chosen` holds the filters. Raises MetricError.
     """
-    rows = ask("costs", **cost_parameters(ask, prices, by, chosen)).to_dict("records")
-    return [make_cost(row, prices.currency) for row in rows]
+    return [make_cost(row, prices.currency) for row in _ask_rows(ask, prices, by, chosen)]
+
+
+def summarise_costs(
+    ask: Ask, prices: PriceList, chosen: Mapping[str, Any], before: Mapping[str, Any] | None = None
+) -> CostSummary:
+    """Return the cost of the chosen turns, in total and by model, and the total cost of the baseline.
+
+    `chosen` and `before` (the baseline) are metric parameters. Raises MetricError.
+    """
+    rows = _ask_rows(ask, prices, "model", chosen)
+    return CostSummary(
+        _add_up(rows, prices.currency, "all") if rows else None,
+        tuple(make_cost(row, prices.currency) for row in rows),
+        next(iter(find_costs(ask, prices, **before)), None) if before else None,
+    )
+
+
+def _ask_rows(ask: Ask, prices: PriceList, by: str | None, chosen: Mapping[str, Any]) -> list[Row]:
+    return list(ask("costs", **cost_parameters(ask, prices, by, chosen)).to_dict("records"))
 
 
 def find_ranked_costs(
@@ -161,23 +179,36 @@ def find_ranked_costs(
 
 def make_cost(row: Row, currency: str) -> Cost:
     """Return the cost of a row of the metric `costs`."""
-    groups = sum_groups([row], "priced_turns", "turns_amount", "completed", "judged_amount")
+    return _add_up([row], currency, row["slice"])
+
+
+def _add_up(rows: Sequence[Row], currency: str, name: str) -> Cost:
+    """Return the cost of all rows together, as the slice `name`."""
+    groups = sum_groups(rows, "priced_turns", "turns_amount", "completed", "judged_amount")
     priced_turns, turns_amount, completed, judged_amount = groups
+
+    def count(column: str) -> int:
+        return sum(row[column] for row in rows)
+
+    def add_amounts(column: str) -> float | None:
+        amounts = [row[column] for row in rows if row[column] is not None]
+        return sum(amounts) if amounts else None
+
     return Cost(
-        slice=row["slice"],
+        slice=name,
         currency=currency,
-        turns=row["turns"],
-        calls=row["calls"],
-        told_calls=row["told_calls"],
-        priced_calls=row["priced_calls"],
-        total=row["amount"],
+        turns=count("turns"),
+        calls=count("calls"),
+        told_calls=count("told_calls"),
+        priced_calls=count("priced_calls"),
+        total=add_amounts("amount"),
         per_turn=_make_mean(turns_amount, priced_turns),
         per_completed=_make_mean(judged_amount, completed),
-        judged=row["judged"],
-        reported=row["reported"],
-        retry_calls=row["retry_calls"],
-        retry_priced=row["retry_priced"],
-        retries=row["retry_amount"],
+        judged=count("judged"),
+        reported=count("reported"),
+        retry_calls=count("retry_calls"),
+        retry_priced=count("retry_priced"),
+        retries=add_amounts("retry_amount"),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
+from callgauge.analysis.measures import costs
 from callgauge.analysis.measures.costs import (
     DIMENSIONS,
     Cost,
@@ -57,8 +58,7 @@ def summarise_costs(chosen: Mapping[str, Any], before: Mapping[str, Any] | None 
 
     `chosen` and `before` (the baseline) are metric parameters. Raises MetricError.
     """
-    return CostSummary(
-        next(iter(ask_costs(**chosen)), None),
-        tuple(ask_costs("model", **chosen)),
-        next(iter(ask_costs(**before)), None) if before else None,
+    return store_queries.derive(
+        lambda ask: costs.summarise_costs(ask, read_prices(), chosen, before),
+        *("cost summary", chosen, before, list_prices()),
     )
