@@ -5,7 +5,6 @@ Messages go to stderr, results to stdout. `render.exit_codes` has the exit codes
 
 from __future__ import annotations
 
-import atexit
 import functools
 import gc
 import importlib
@@ -249,10 +248,8 @@ def options(
 
 def main() -> None:
     """Run the `callgauge` command line."""
-    # Imports create many objects that stay. The default of 700 searches them for garbage repeatedly. Unless
-    # they are frozen, Python searches them again before it ends, which takes 0.1 s.
+    # Imports create many objects that stay. The default of 700 searches them for garbage repeatedly.
     gc.set_threshold(50_000)
-    atexit.register(gc.freeze)
     leave_pandas_out()
     app(prog_name="callgauge")
 
