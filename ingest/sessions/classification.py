@@ -69,7 +69,7 @@ class CallDefinitions:
         """
         if tool is None or (self.offered is None and self.recalled is None and not len(self.given)):
             return None, None
-        name = clean_tool_name(tool)[0]
+        name = tool if tool.isidentifier() else clean_tool_name(tool)[0]
         for catalog, origin in ((self.offered, "log"), (self.recalled, "log"), (self.given, "tools")):
             if catalog is not None and (definition := catalog.get(name)) is not None:
                 return definition, origin

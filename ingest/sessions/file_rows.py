@@ -17,8 +17,8 @@ from ingest.sessions.session_state import SessionState
 from ingest.sessions.stored_text import cut_text, json_text
 from ingest.sessions.table_rows import (
     JUDGED,
-    CallPlaces,
     Row,
+    TurnPlace,
     call_mark,
     call_values,
     date_columns,
@@ -28,7 +28,6 @@ from ingest.sessions.table_rows import (
     prompt_row,
     stable_id,
     turn_mark,
-    turn_place,
     turn_row,
 )
 from ingest.sessions.turns import OpenTurn
@@ -171,12 +170,13 @@ class FileRows:
 
     def add_turn(self, session: SessionState, turn: OpenTurn, definitions: Sequence[CallDefinitions]) -> None:
         """Judge a turn, add its row and the rows of its calls, and add its counts to the session."""
-        turn_id = self._turn_id(session.session_id, turn)
+        place = TurnPlace(self._source, session.session_id, turn.number)
+        turn_id = self._turn_id(turn, place)
         offered = definitions[turn.definitions].offered
         judged = turn.judge(definitions, self.failures, results_expected=session.saw_result)
         self._name_prompt(turn)
         model, model_source = self._name_model(turn.model)
-        self._add_calls(session.session_id, turn, turn_id)
+        self._add_calls(session.session_id, turn, turn_id, self._call_ids(turn, turn_id, place))
         self._add_texts(session.session_id, turn, turn_id, judged.answer)
         row = {
             "session_id": session.session_id,
@@ -199,9 +199,8 @@ class FileRows:
         session.calls += row["calls"]
         session.faults += row["faults"]
 
-    def _add_calls(self, session_id: str, turn: OpenTurn, turn_id: str) -> None:
+    def _add_calls(self, session_id: str, turn: OpenTurn, turn_id: str, call_ids: Sequence[str]) -> None:
         shared = (self.file_id, session_id, turn.number, turn_id, self._source, False)
-        call_ids = self._call_ids(session_id, turn, turn_id)
         add = self._calls.append
         for call_id, call in zip(call_ids, turn.calls, strict=True):
             event, link = call.event, call.link
@@ -250,7 +249,7 @@ class FileRows:
                 }
                 self.add("step_texts", step.where, row)
 
-    def _turn_id(self, session_id: str, turn: OpenTurn) -> str:
+    def _turn_id(self, turn: OpenTurn, place: TurnPlace) -> str:
         """Return the id of a turn.
 
         The id is a hash of the turn's key. For a turn without a key, it is a hash of the session, the turn's
@@ -261,9 +260,9 @@ class FileRows:
         if turn.key:
             return stable_id(self._source, turn.key, "")
         begun_by = turn.text if turn.begun else None
-        return turn_place(self._source, session_id, turn.number) + turn_mark(begun_by)
+        return place.id + turn_mark(begun_by)
 
-    def _call_ids(self, session_id: str, turn: OpenTurn, turn_id: str) -> list[str]:
+    def _call_ids(self, turn: OpenTurn, turn_id: str, place: TurnPlace) -> list[str]:
         """Return the ids of a turn's calls.
 
         The id is a hash of the call's key. For a call without a key, it is a hash of the call's position and
@@ -271,18 +270,16 @@ class FileRows:
         turns. Otherwise positions count within the session.
         """
         ids: list[str] = []
-        places: CallPlaces | None = None
+        if not turn_id.startswith(place.id):
+            place = TurnPlace(turn_id)
         for call in turn.calls:
             event = call.event
             if event.key is not None:
                 ids.append(stable_id(self._source, event.key))
                 continue
-            if places is None:
-                is_placed = turn_id.startswith(turn_place(self._source, session_id, turn.number))
-                places = CallPlaces(*((self._source, session_id, turn.number) if is_placed else (turn_id,)))
             sent = event.raw_arguments if event.arguments is None else event.arguments
             mark = call_mark(event.tool_call_id, event.tool, event.args_source, sent)
-            ids.append(places.make(call.step, call.ordinal) + mark)
+            ids.append(place.make_call_id(call.step, call.ordinal) + mark)
         return ids
 
     def _list_tools(self, sizes: tuple[ToolSize, ...]) -> str | None:

@@ -22,11 +22,8 @@ _WORDS = r"(?:redact(?:ed|ion)|masked|scrubbed|saniti[sz]ed|filtered|hidden|with
 _SAYS_REDACTED = re.compile(rf"(?:[a-z]+[\s_-]+){{0,2}}{_WORDS}(?![a-z])", re.IGNORECASE)
 _BARE = re.compile(r"redacted(?:[-_]by[-_]\w+)?", re.IGNORECASE)  # matches redacted-by-litellm, for example
 _BLACKED_OUT = re.compile(r"\*{3,}|[•●∙█▇■]{3,}|[xX]{4,}")
-# A text without these parts is no placeholder. To search for a part takes a hundredth of a pattern's time.
-_SIGNS = (
-    "redact", "mask", "scrub", "saniti", "filter", "hidden", "withheld", "confidential", "***", "xxxx",
-    *"•●∙█▇■",
-)  # fmt: skip
+# An object without these parts is no placeholder. To search for them takes a tenth of a pattern's time.
+_SIGNS = ("redact", "mask", "scrub", "saniti", "filter", "hidden", "withheld", "confidential")
 _RAW, _UNATTRIBUTED, _RESERIALISED = ArgsSource.RAW, ArgsSource.UNATTRIBUTED, ArgsSource.RESERIALISED
 _FLAG = "redacted"
 
@@ -59,12 +56,13 @@ def _is_redacted_text(text: str) -> bool:
     bare = text.strip()
     if not bare.startswith(("{", '"')):
         return is_placeholder(bare)
-    folded = bare.casefold()
-    for sign in _SIGNS:
-        if sign in folded:
-            break
-    else:
-        return False
+    if bare[0] == "{":
+        folded = bare.casefold()
+        for sign in _SIGNS:
+            if sign in folded:
+                break
+        else:
+            return False
     value = decode_json(bare)
     return is_placeholder(bare) if value is None else _is_redacted_value(value)
 

@@ -59,29 +59,22 @@ def _hash(*parts: object) -> blake2b:
     return blake2b("\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass"), digest_size=8)
 
 
-class CallPlaces:
-    """Makes ids for the positions of a turn's calls. The id of a call begins with the id of its position.
+class TurnPlace:
+    """The position of a turn, and of its calls. The id of a call begins with the id of its position.
 
-    `turn` has the values that identify the turn: source, session and number, or an id made from the turn's
-    key.
+    `identity` has the values that identify the turn: source, session and number, or an id made from the
+    turn's key.
     """
 
-    def __init__(self, *turn: object) -> None:
-        self._turn = _hash(*turn)
+    def __init__(self, *identity: object) -> None:
+        self._hash = _hash(*identity)
+        self.id = self._hash.hexdigest()
 
-    def make(self, step: int, ordinal: int) -> str:
+    def make_call_id(self, step: int, ordinal: int) -> str:
         """Return the `stable_id` of the turn's identity, the step and the ordinal."""
-        place = self._turn.copy()
+        place = self._hash.copy()
         place.update(b"\x1f%d\x1f%d" % (step, ordinal))
         return place.hexdigest()
-
-
-def turn_place(source: str, session_id: str, number: int) -> str:
-    """Return the id of a turn's position in its session.
-
-    The id of a turn begins with the id of its position.
-    """
-    return stable_id(source, session_id, number)
 
 
 def call_mark(tool_call_id: str | None, tool: str | None, args_source: ArgsSource, sent: Any) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from ingest.sessions.table_rows import CallPlaces
+from ingest.sessions.table_rows import TurnPlace
 from ingest.store.generations import published_generation
 
 _IDS = {
@@ -61,7 +61,7 @@ def make_older(store: Path, version: int) -> None:
 
 
 def _place_call(source: str, session_id: str, turn: int, step: int, ordinal: int) -> str:
-    return CallPlaces(source, session_id, turn).make(step, ordinal)
+    return TurnPlace(source, session_id, turn).make_call_id(step, ordinal)
 
 
 def described(store: Path) -> set[tuple[str, str, str]]:

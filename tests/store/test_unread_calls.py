@@ -208,25 +208,28 @@ def test_a_log_that_grows_is_watched_on(logs: Path, store: Path, monkeypatch: py
 
 def test_lines_without_a_mark_do_not_wait_in_a_kept_state() -> None:
     watch = unread_calls.UnreadCalls(Container.LINES)
-    for number, value in enumerate(({"said": "nothing"}, stranger("c")), 1):
-        data = json.dumps(value).encode()
-        assert not watch.look(
-            Record(LogLine(number, number * 1_000), value, data, 0), unread_calls.Made.NOTHING
-        )
+    values = ({"said": "nothing"}, stranger("c"))
+    silent = [
+        Record(LogLine(number, number * 1_000), value, json.dumps(value).encode(), 0)
+        for number, value in enumerate(values, 1)
+    ]
+    assert not list(watch.look_at_silent(silent))
     state = pickle.dumps(watch)
     assert b"agent_step" in state
     assert b"nothing" not in state
 
 
-def test_lines_that_were_placed_are_forgotten_in_a_log_without_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unread_calls, "_WAITING", 3)
+def test_a_batch_forgets_the_lines_with_events_and_keeps_the_others() -> None:
     watch = unread_calls.UnreadCalls(Container.LINES)
-    silent, other = (Record(LogLine(line, 100 * line), {}, b"{}", 0) for line in (1, 2))
-    assert not watch.look(silent, unread_calls.Made.NOTHING)
-    for offset in range(1, 100):
-        watch.placed.add(offset)
-        assert not watch.look(other, unread_calls.Made.EVENTS)
-    assert len(watch.placed) <= 3
+    silent = [
+        Record(LogLine(line, 100 * line), value := stranger(f"c{line}"), json.dumps(value).encode(), 0)
+        for line in (1, 2)
+    ]
+    assert not list(watch.look_at_silent(silent))
+    watch.placed.add(100)
+    assert not list(watch.look_at_silent([]))
+    assert not watch.placed
+    assert [reject.where.line for reject in watch.finish()] == [2], "the first line has made an event"
 
 
 @pytest.mark.thorough

@@ -50,7 +50,12 @@ class HistorySession:
         """Append to `out` the events that are complete after this entry."""
         kind, added = entry.kind, entry.added
         if kind in _OF_A_STEP and "probe" not in added and "prompt" not in added:  # most entries
-            self._add_to_step(entry, out)
+            step = self._step
+            if kind == "assistant" or step is None or entry.step != step.step:
+                self._add_to_step(entry, out)
+            else:
+                step.add(entry)
+                self.weight += entry.size
             return
         if kind in _BEGINS:
             self.finish(out)

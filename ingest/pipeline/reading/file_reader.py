@@ -51,6 +51,7 @@ _MISSING = 1_000
 # if a file has no rows in these tables, the format did not understand the file
 _READ = ("turns", "tool_calls", "probes", "late_results")
 
+_PLACED = 10_000  # lines with events at the end of a log, after which the waiting lines are compared
 DRAIN_ROWS = 5_000
 DRAIN_BYTES = 8 * 1024 * 1024  # bytes of log between two writes, because a few rows can be large
 
@@ -353,20 +354,27 @@ class FileReader:
             for event in self._translator.finish():
                 self._take_events((event,))
                 self._output.flush_when_due(self._sessions)
+                if len(self._unread.placed) > _PLACED:
+                    self._unread.drop_placed()
             self._take_events(self._unread.finish())
 
     def _translate(self, records: Iterable[Record | Rejected]) -> None:
-        translate, take_events, look = self._translator.take, self._take_events, self._unread.look
-        nothing, calls = Made.NOTHING, Made.CALLS
+        translate, take_events = self._translator.take, self._take_events
+        unread = self._unread
+        silent: list[Record] = []  # lines from which the format has made no event yet
         for record in records:
             self.line = record.where.line
             if type(record) is Rejected:
                 take_events((self._note_torn(record),))
-                continue
-            events = translate(record)
-            made = take_events(events) if events else nothing
-            if made is not calls and (unread_lines := look(record, made)):
-                take_events(unread_lines)
+            elif (events := translate(record)) and (made := take_events(events)) is not Made.NOTHING:
+                if made is Made.EVENTS:
+                    unread.look(record)
+            elif unread.by_line:
+                silent.append(record)
+            else:
+                unread.look(record)
+        if unread.by_line:
+            take_events(unread.look_at_silent(silent))
 
     def _note_torn(self, reject: Rejected) -> Rejected:
         """Return the reject of a line.
@@ -380,7 +388,7 @@ class FileReader:
         return replace(_make_end_reject(reject.where, damage), snippet=reject.snippet)
 
     def _take_events(self, events: Iterable[Event | Rejected]) -> Made:
-        made, unread = Made.NOTHING, self._unread
+        made, unread, take = Made.NOTHING, self._unread, self._sessions.take
         for event in events if self._redact_events is None else self._redact_events(events):
             if type(event) is Rejected:  # if the event is not a Rejected, isinstance takes four times as long
                 self._add_reject(event)
@@ -391,9 +399,9 @@ class FileReader:
                     made = Made.CALLS
                 elif made is Made.NOTHING:
                     made = Made.EVENTS
-                if unread.waits:
+                if unread.by_line:
                     unread.placed.add(event.where.offset)
-                self._sessions.take(event)
+                take(event)
         return made
 
     def _add_reject(self, reject: Rejected) -> None:

@@ -8,7 +8,7 @@ becomes a reject if it has signs of tool calls but no tool call was read.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import Enum
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -50,16 +50,15 @@ class _Line(NamedTuple):
 class UnreadCalls:
     """The tool calls that were read from a file, and signs of unread tool calls.
 
-    An object can be pickled between two records. While `waits` is True, the reader adds the byte offset of
-    each event's line to `placed`.
+    An object can be pickled between two batches. In a log of lines (`by_line`), the reader adds the byte
+    offset of each event's line to `placed`.
     """
 
     def __init__(self, container: Container) -> None:
         self._is_json = container is not Container.YAML
-        self._by_line = container.is_lines
+        self.by_line = container.is_lines
         self._known: OrderedDict[str, None] = OrderedDict()
-        self.waits = False  # True while lines wait for events
-        self.placed: set[int] = set()  # byte offsets of the lines that have made events so far
+        self.placed: set[int] = set()  # byte offsets of the lines that have made events since the last batch
         self._silent: list[Record] = []  # waiting records that were not searched
         self._held = 0  # number of bytes in `_silent`
         # lines with signs of calls that were searched and still wait
@@ -82,47 +81,39 @@ class UnreadCalls:
         self._known[_call_key(call.tool_call_id, call.tool, arguments)] = None
         if len(self._known) > _KNOWN:
             self._known.popitem(last=False)
-        if len(self.placed) > _WAITING:
-            self._drop_placed()
 
-    def look(self, record: Record, made: Made) -> Iterable[Rejected]:
-        """Search a record if the format may have overlooked its calls. Return rejects for lines that waited
-        too long.
-
-        A record is first kept unsearched, because most formats use such a record a few lines later.
-        """
-        if made is Made.NOTHING and self._by_line:
-            self.waits = True
-            self._silent.append(record)
-            self._held += len(record.data)
-            if self._held > _HELD or len(self._silent) > _WAITING:
-                return tuple(self._search_silent())
-        elif made is not Made.CALLS and not self._read:
+    def look(self, record: Record) -> None:
+        """Search a record from which the format made other events than calls, or a silent document."""
+        if not self._read:
             self._search(record)
-        if len(self.placed) > _WAITING:
-            self._drop_placed()
-        return ()
+
+    def look_at_silent(self, records: list[Record]) -> Iterator[Rejected]:
+        """Add lines from which the format has made no event yet. Call this after each batch of lines.
+
+        The lines wait unsearched, because most formats use such a line a few lines later. Yield rejects for
+        lines with signs of calls that have waited too long.
+        """
+        self._silent += records
+        self.drop_placed()
+        if self._held > _HELD or len(self._silent) > _WAITING:
+            yield from self._search_silent()
 
     def _search_silent(self) -> Iterator[Rejected]:
-        """Search the waiting records.
-
-        Yield rejects for lines with signs of calls that have waited too long.
-        """
-        self._drop_placed()
         for record in self._silent:
             if (line := self._search(record)) is not None:
                 self._lines[record.where.offset] = line
         self._silent, self._held = [], 0
         while len(self._lines) > _WAITING:
             yield from self._reject(self._lines.popitem(last=False)[1])
-        self.waits = bool(self._lines)
 
-    def _drop_placed(self) -> None:
-        for offset in self.placed:
-            self._lines.pop(offset, None)
-        self._silent = [record for record in self._silent if record.where.offset not in self.placed]
-        self._held = sum(len(record.data) for record in self._silent)
-        self.placed.clear()
+    def drop_placed(self) -> None:
+        """Drop the waiting lines that have made events. Empty `placed`."""
+        placed = self.placed
+        for offset in self._lines.keys() & placed:
+            del self._lines[offset]
+        self._silent = [record for record in self._silent if record.where.offset not in placed]
+        self._held = sum([len(record.data) for record in self._silent])
+        placed.clear()
 
     def _search(self, record: Record) -> _Line | None:
         """Return the line with its signs of calls. Return None if the line has no sign, or if all these calls
@@ -151,6 +142,7 @@ class UnreadCalls:
 
         If no call of the file was read, yield a reject for the file.
         """
+        self.drop_placed()
         yield from self._search_silent()
         for line in self._lines.values():
             yield from self._reject(line)

@@ -20,7 +20,7 @@ from duckdb.func import SPECIAL
 from ingest.errors import StoreVersionError
 from ingest.events import ArgsSource
 from ingest.sessions.stored_text import decode_json
-from ingest.sessions.table_rows import MCP_TOOL, CallPlaces, call_mark, turn_mark, turn_place
+from ingest.sessions.table_rows import MCP_TOOL, TurnPlace, call_mark, turn_mark
 
 SCHEMA_VERSION = 11
 _HERE = Path(__file__).parent
@@ -39,11 +39,15 @@ def _call_place(
 ) -> str | None:
     if turn is None or step is None or ordinal is None:
         return None
-    return CallPlaces(source, session_id, turn).make(step, ordinal)
+    return TurnPlace(source, session_id, turn).make_call_id(step, ordinal)
 
 
 def _call_place_in_turn(turn_id: str, step: int | None, ordinal: int | None) -> str | None:
-    return None if step is None or ordinal is None else CallPlaces(turn_id).make(step, ordinal)
+    return None if step is None or ordinal is None else TurnPlace(turn_id).make_call_id(step, ordinal)
+
+
+def _turn_place(source: str, session_id: str, turn: int) -> str:
+    return TurnPlace(source, session_id, turn).id
 
 
 # Python functions that the scripts call, with the types of their parameters.
@@ -51,7 +55,7 @@ _FUNCTIONS: Mapping[str, tuple[Callable[..., str | None], list[Any]]] = {
     "call_place": (_call_place, ["VARCHAR", "VARCHAR", "INTEGER", "INTEGER", "INTEGER"]),
     "call_place_in_turn": (_call_place_in_turn, ["VARCHAR", "INTEGER", "INTEGER"]),
     "call_mark": (_stored_call_mark, ["VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR"]),
-    "turn_place": (turn_place, ["VARCHAR", "VARCHAR", "INTEGER"]),
+    "turn_place": (_turn_place, ["VARCHAR", "VARCHAR", "INTEGER"]),
     "turn_mark": (turn_mark, ["VARCHAR"]),
 }
 
