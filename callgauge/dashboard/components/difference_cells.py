@@ -112,7 +112,7 @@ def place_cell(slice_: Slice, table: RankedTable) -> Cell:
     reach = f"any from {first} to {last}" if last > first else f"{first}"
     return Cell(
         f"{place.number}",
-        sub="tied\norder unclear" if place.is_shared else None,
+        sub="tied" if place.is_shared else None,
         title=f"Its rank is {reach}, all ranks together with 95% confidence.",
         order=-place.number,
         values={"": place.number, "tied": place.is_shared},
