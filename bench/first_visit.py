@@ -112,7 +112,7 @@ times as long.
 
 On a store of 5,000,000 calls, filters that nobody has chosen before cost Overview 13 queries and 520 to 620
 ms of the server's processor time, and Compare 8 queries and 370 to 390 ms (2026-11-30, medians of six
-changes in two turns). Planning takes a quarter of the time of a query. The target of 300 ms is missed.
+changes in two turns). Parsing and planning take about 8 ms of a query. The target of 300 ms is missed.
 
 For each published version of the store, the server caches the rankings, differences, costs and slices
 that pages compute. The browser takes most of the time, because one run of the page Models sends 72
@@ -142,7 +142,7 @@ load average of the machine was 12 to 15 on 2026-11-30.
 | | reload of Overview, s | idle, s per 5 s | session, Overview, s | Compare, s | Models, s |
 |---|---:|---:|---:|---:|---:|
 | 940f4541 | 0.511 | 0.282 | 0.326 | 0.314 | 0.228 |
-| 2026-11-29 | | | 0.152 (× 0.47) | 0.231 (× 0.79) | 0.111 (× 0.48) |
+| 89d80e15 | | | 0.152 (× 0.47) | 0.231 (× 0.79) | 0.111 (× 0.48) |
 | now | 0.114 (× 0.22) | 0.026 (× 0.09) | 0.097 (× 0.31) | 0.078 (× 0.25) | 0.074 (× 0.34) |
 
 The server caches what a page computes, and a share caches its estimate. So a second run of a page sends
