@@ -77,15 +77,16 @@ React. Therefore the server sends a collapsed section only when a person opens t
 server sent collapsed sections, the page Overview had 255 messages (444 kB), and not 160 messages (171
 kB). The small trend lines on Overview are our own SVG, because `st.metric` loads Vega (250 kB).
 
-The following table was measured on 2026-11-29 with 26,708 calls and three visits of each page. The load
-average of the machine was about 15.
+The following table was measured on 2026-11-30 with 100,000 calls and three visits of each page. The load
+average of the machine was about 12.
 
-| page | drawn ms | × chart | CPU ms | × chart |
-|---|---:|---:|---:|---:|
-| empty page | 2438 | 0.33 | 2160 | 0.56 |
-| plain page with a Plotly chart | 7294 | 1.00 | 3860 | 1.00 |
-| Overview (shift 0.074) | 5451 | 0.75 | 4080 | 1.06 |
-| Models | 3773 | 0.52 | 3290 | 0.85 |
+| page | drawn ms | × chart | CPU ms | × chart | shift |
+|---|---:|---:|---:|---:|---:|
+| empty page | 3531 | 0.50 | 1720 | 0.46 | 0.000 |
+| plain page with a Plotly chart | 7076 | 1.00 | 3720 | 1.00 | 0.000 |
+| Overview | 4514 | 0.64 | 2950 | 0.79 | 0.011 |
+| Compare | 4808 | 0.68 | 2780 | 0.75 | 0.022 |
+| Models | 3603 | 0.51 | 2630 | 0.71 | 0.008 |
 
 ## A change of the filters
 
@@ -109,6 +110,10 @@ target for wall-clock time and for processor time. If the rates of the selected 
 server's cache, the page Models takes 10 times as long as the plain page, and the page Overview takes 26
 times as long.
 
+On a store of 5,000,000 calls, filters that nobody has chosen before cost Overview 13 queries and 520 to 620
+ms of the server's processor time, and Compare 8 queries and 370 to 390 ms (2026-11-30, medians of six
+changes in two turns). Parsing and planning take about 8 ms of a query. The target of 300 ms is missed.
+
 For each published version of the store, the server caches the rankings, differences, costs and slices
 that pages compute. The browser takes most of the time, because one run of the page Models sends 72
 messages, and one run of Overview sends 146 messages.
@@ -128,6 +133,20 @@ figures on 2026-11-29 with 26,708 calls on 2 busy cores.
 A tab now checks for new data every 10 s. By default, Streamlit runs a full garbage collection after
 every run of a script or fragment. The setting `runner.postScriptGC = false` disables this garbage
 collection.
+
+The following table compares the code with revision 940f4541 on a store of 100,000 calls. It shows
+medians of the server's processor time. The first column is the time of a reload in Chromium, or the
+idle time of an open tab, in four turns. The other columns are seven new sessions without a browser. The
+load average of the machine was 12 to 15 on 2026-11-30.
+
+| | reload of Overview, s | idle, s per 5 s | session, Overview, s | Compare, s | Models, s |
+|---|---:|---:|---:|---:|---:|
+| 940f4541 | 0.511 | 0.282 | 0.326 | 0.314 | 0.228 |
+| 89d80e15 | | | 0.152 (× 0.47) | 0.231 (× 0.79) | 0.111 (× 0.48) |
+| now | 0.114 (× 0.22) | 0.026 (× 0.09) | 0.097 (× 0.31) | 0.078 (× 0.25) | 0.074 (× 0.34) |
+
+The server caches what a page computes, and a share caches its estimate. So a second run of a page sends
+no query and computes no comparison, estimate or label again.
 
 During 300 visits of ten pages and 20 loads of logs, the server's resident memory is at most 361 MB. A
 garbage collection after every run would save about 10 MB. But 300 visits take 113 s of processor time
