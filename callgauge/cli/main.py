@@ -140,8 +140,13 @@ _ENTRIES = {name: entry for entries in GROUPS.values() for name, entry in entrie
 class ImportedCommands(Mapping[str, Command]):
     """All commands by name. A look-up imports the command, an iteration imports nothing."""
 
+    def __init__(self) -> None:
+        self._imported: dict[str, Command] = {}
+
     def __getitem__(self, name: str) -> Command:
-        return _import_command(name)
+        if name not in self._imported:
+            self._imported[name] = _import_command(name)
+        return self._imported[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(_ENTRIES)
@@ -150,7 +155,6 @@ class ImportedCommands(Mapping[str, Command]):
         return len(_ENTRIES)
 
 
-@functools.cache
 def _import_command(name: str) -> Command:
     """Return the command with this name. Raises KeyError if there is none."""
     entry = _ENTRIES[name]
