@@ -184,6 +184,7 @@ def test_a_small_load_imports_only_what_it_needs(tmp_path: Path) -> None:
         "rich", "streamlit", "tomllib", "urllib.request", "yaml",
     }  # fmt: skip
     assert needless & set(process.stderr.splitlines()) == set()
+    assert "leaked" not in process.stderr
 
 
 def _read(handle: int) -> bytes:
