@@ -6,11 +6,11 @@ Tool definitions, arguments of calls and results of tools are not searched.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ingest.decoding.fields import read_object, read_text
-from lenient.regex import compile_regex
 
 _TYPES = frozenset(
     {"tool_use", "tool_call", "tool-call", "toolCall", "function_call", "functionCall", "custom_tool_call",
@@ -34,11 +34,11 @@ _NAMES = ("name", "toolName", "tool_name", "function")
 _IDS = ("call_id", "toolCallId", "toolUseId", "tool_call_id", "tool_use_id", "callId", "id")
 _ARGUMENTS = ("arguments", "args", "input")
 # Searches for rare words first. To try all signs of calls at each quote takes twice as long.
-_TOOL_MARK = compile_regex(
+_TOOL_MARK = re.compile(
     rb'tool(?:(?<="tool)(?:-|(?:_uses?|_calls?|Calls?|Uses?|Invocation)")'
     rb'|(?<="custom_tool)_call"|(?<="dynamic-tool)")'
 )
-_FUNCTION_MARK = compile_regex(rb'"function(?:_c|C)all"')
+_FUNCTION_MARK = re.compile(rb'"function(?:_c|C)all"')
 
 
 class CallMark(NamedTuple):

@@ -41,16 +41,15 @@ from ingest.decoding.lines import (
 from ingest.decoding.session_files import FileRecords, is_session_files
 from ingest.events import LogLine, Rejected
 from ingest.log_format import Record
-from lenient.regex import compile_regex
 
 _BOM = b"\xef\xbb\xbf"
-_STREAM = compile_regex(rb"(?:(?:data|event|id|retry):|:)")
-_CASSETTE = compile_regex(rb"^(?:(?:http_)?interactions:|requests:\r?\n *- )", re.MULTILINE)
+_STREAM = re.compile(rb"(?:(?:data|event|id|retry):|:)")
+_CASSETTE = re.compile(rb"^(?:(?:http_)?interactions:|requests:\r?\n *- )", re.MULTILINE)
 # Matches the start of a JSON array. Does not match program output such as "[entrypoint] …" or "[10:00] …".
-_ARRAY = compile_regex(
+_ARRAY = re.compile(
     rb"""\[\s*(?:[{\["\]]|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\s*(?:[,\]]|\Z)|(?:true|false|null)\b|\Z)"""
 )
-_SPACE = compile_regex(r"[\s,]*")
+_SPACE = re.compile(r"[\s,]*")
 
 Decode = Callable[[Line], Any]
 """Function that decodes a line. It returns the value of the record, or a `Rejected` with the reason."""

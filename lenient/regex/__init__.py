@@ -45,6 +45,10 @@ class LazyPattern:
             setattr(self, method, getattr(compiled, method))
         return getattr(compiled, name)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy the pattern without its methods."""
+        return compile_regex, (self.pattern, self.flags)
+
 
 def make_atomic(pattern: str) -> str:
     """Return the pattern with an atomic group in place of each possessively repeated group.

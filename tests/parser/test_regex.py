@@ -5,6 +5,7 @@ possessive groups incorrectly.
 from __future__ import annotations
 
 import ast
+import copy
 import re
 import subprocess
 import sys
@@ -46,14 +47,14 @@ def test_other_patterns_stay_as_they_are(pattern: str) -> None:
 
 
 def test_a_pattern_is_compiled_at_its_first_use_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled = []
+    compiled: list[Any] = []
     compile_now = re.compile
 
-    def record(*words: Any) -> re.Pattern[str]:
+    def compile_and_note(*words: Any) -> re.Pattern[str]:
         compiled.append(words)
         return compile_now(*words)
 
-    monkeypatch.setattr(re, "compile", record)
+    monkeypatch.setattr(re, "compile", compile_and_note)
     pattern = compile_regex(r"(?P<name>a+)", re.IGNORECASE)
     other = compile_regex(f"{pattern.pattern}b", pattern.flags)
     assert compiled == []
@@ -61,6 +62,7 @@ def test_a_pattern_is_compiled_at_its_first_use_only(monkeypatch: pytest.MonkeyP
     assert [match["name"] for match in pattern.finditer("aAba")] == ["aA", "a"]
     assert compiled == [(r"(?P<name>a+)", re.IGNORECASE)]
     assert other.fullmatch("Ab")
+    assert copy.deepcopy(pattern).sub("c", "bAb") == "bcb"  # as with pickle
 
 
 def test_import_of_the_parser_compiles_few_patterns() -> None:

@@ -223,7 +223,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
         else:
             parts.append("[^/]*" if star else "[^/]")
     parts.append(re.escape(pattern[at:].removesuffix("/")))
-    return compile_regex(f"(?:^|[/!]){''.join(parts).removeprefix('/')}(?=/|!|$)")
+    return re.compile(f"(?:^|[/!]){''.join(parts).removeprefix('/')}(?=/|!|$)")
 
 
 def _clean(name: str, text: str) -> str:
