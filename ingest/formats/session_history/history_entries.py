@@ -22,7 +22,6 @@ _DEPTH = 3
 _OPTIONAL = ("turn", "step", "content", "meta")
 _STRATEGIES = {strategy.value: strategy for strategy in Strategy}
 _NO_TIME = datetime.min.replace(tzinfo=UTC)
-_Text = Annotated[str, msgspec.Meta(min_length=1)]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 
 
@@ -34,8 +33,8 @@ class HistoryEntry(msgspec.Struct, gc=False):
     caller sets `where` and `size`.
     """
 
-    kind: _Text = msgspec.field(name="type")
-    session_id: _Text = msgspec.field(name="sessionId")
+    kind: str = msgspec.field(name="type")
+    session_id: str = msgspec.field(name="sessionId")
     time: str = msgspec.field(name="ts")
     turn: _Count | None = None
     step: _Count | None = None
@@ -101,7 +100,7 @@ def skim(data: bytes) -> HistoryEntry:
     """
     entry = _decode_entry(data)
     if not _complete_entry(entry):
-        raise ValueError("no time")
+        raise ValueError("no entry")
     return entry
 
 
@@ -124,14 +123,17 @@ def read_entry(record: Mapping[str, Any]) -> HistoryEntry | None:
 def _convert_entry(fields: Mapping[str, Any]) -> HistoryEntry | None:
     try:
         return msgspec.convert(fields, HistoryEntry)
-    except msgspec.ValidationError:
+    except ValueError:  # a wrong type, or a lone surrogate in a string where a number is due
         return None
 
 
 def _complete_entry(entry: HistoryEntry) -> bool:
-    """Set the fields that depend on other fields. Return False when `time` is not an ISO 8601 time."""
+    """Set the fields that depend on other fields.
+
+    Return False when `kind` or `session_id` is empty, or `time` is not an ISO 8601 time.
+    """
     ts = read_time(entry.time)
-    if ts is None:
+    if ts is None or not entry.kind or not entry.session_id:
         return False
     entry.ts, entry.added = ts, collect_meta_fields(entry.meta)
     return True
