@@ -254,10 +254,12 @@ class LogLoader:
         )
 
     def _try_load_log(self, log_file: LogFile, base: Progress) -> bool:
+        last_id = self.writer.last_id
         try:
             self._load_log(log_file, base)
         except LoadCancelled:
-            self.writer.take_back_file()
+            if self.writer.last_id != last_id:  # else no row has come, and the last file is an earlier one
+                self.writer.take_back_file()
             return False
         return True
 

@@ -40,6 +40,11 @@ class FactWriter:
         return self._building
 
     @property
+    def last_id(self) -> int:
+        """The id of the file that was begun last."""
+        return self._file_id
+
+    @property
     def has_begun(self) -> bool:
         return self._building is not None
 

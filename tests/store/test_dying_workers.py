@@ -14,6 +14,8 @@ import pytest
 from ingest.load_report import LoadReport, Progress
 from ingest.pipeline.load import load
 from ingest.pipeline.workers import worker_process
+from ingest.pipeline.workers.process_executor import ProcessExecutor, ReadAhead
+from ingest.pipeline.workers.worker_process import WorkerProcess
 from tests.store.night import ask, contents, count, rows_by_reference, session
 from tests.store.test_workers import SESSIONS, in_order, long_file, night
 
@@ -116,6 +118,28 @@ def test_an_end_that_was_asked_for_undoes_what_was_read_ahead(
     assert ask(store, "SELECT session_id, calls FROM sessions") == [("0", 3)]
     assert load([logs], store, workers=2).loaded == 3
     assert count(store, "sessions") == SESSIONS + 3
+
+
+@pytest.mark.thorough
+def test_an_end_before_the_first_rows_of_a_file_keeps_the_file_before(
+    logs: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "ab":
+        (logs / f"{name}.jsonl").write_text(session(name))
+    receive_part = ProcessExecutor._receive_part
+    waiting: list[str] = []
+
+    def receive_nothing_of_b(executor: ProcessExecutor, ahead: ReadAhead, worker: WorkerProcess) -> Any:
+        if Path(ahead.task.job.found.name).name != "b.jsonl":
+            return receive_part(executor, ahead, worker)
+        waiting.append(ahead.task.job.found.name)
+        return None
+
+    monkeypatch.setattr(ProcessExecutor, "_receive_part", receive_nothing_of_b)
+    report = load([logs], store, workers=2, stop=lambda: bool(waiting))
+
+    assert (report.loaded, report.unread) == (1, 1)
+    assert ask(store, "SELECT session_id, calls FROM sessions") == [("a", 3)]
 
 
 FORKING = """
