@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from typer.testing import CliRunner
 
 from callgauge.analysis.measures.rates import HEADLINES, RATES
-from callgauge.cli.main import app as cli
-from callgauge.cli.render.loads import describe_store_rates
+from callgauge.cli.render.loads import describe_store_rates, load_report
 from callgauge.monitoring.exposition import StoreFigures
+from ingest.pipeline.load import load
 from tests.analysis.store_fixture import a_call, publish
 from tests.dashboard.conftest import opened, page_text
 
@@ -23,9 +22,9 @@ SHOWN = [name for name in HEADLINES if name != "mended"]
 
 @pytest.fixture
 def sample(store: Path) -> str:
-    done = CliRunner().invoke(cli, ["ingest", str(LOGS), "--store", str(store)])
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    """Load the sample, and return the report that `callgauge ingest` prints on a terminal."""
+    report = load([LOGS], store)
+    return load_report(report, store, describe_store_rates(store))
 
 
 @pytest.mark.thorough
