@@ -84,7 +84,7 @@ def measure(
     """
     logs, store = work / LOGS, work / "store"
     files = kind.write(logs, int(megabytes * kind.share * 1_000_000))
-    commands: dict[str, tuple[object, ...]] = {
+    commands = {
         name: ("bench.ingest.contender", name) for name in (BASELINE, "callgauge", "callgauge_2", "again")
     }
     if kind.sql.exists():
@@ -94,7 +94,7 @@ def measure(
     best = {name: Best() for name in commands}
     for _ in range(rounds):
         for name, (module, reader) in commands.items():
-            best[name].take(run_module(str(module), reader, logs, store))
+            best[name].take(run_module(module, reader, logs, store))
         shutil.rmtree(store)
         store.with_suffix(".duckdb").unlink(missing_ok=True)
     size = sum(path.stat().st_size for path in files)

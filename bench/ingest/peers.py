@@ -57,15 +57,15 @@ def install() -> list[Program]:
 
 
 def _install_node_programs() -> None:
-    here = Path(__file__).parent
-    lock = here / _NODE_FILES[-1]
+    sources = Path(__file__).parent
+    lock = sources / _NODE_FILES[-1]
     installed = _NODE_PROGRAMS / lock.name
     npm = shutil.which("npm")
     if npm is None or (installed.exists() and installed.read_bytes() == lock.read_bytes()):
         return
     _NODE_PROGRAMS.mkdir(parents=True, exist_ok=True)
     for name in _NODE_FILES:
-        shutil.copy(here / name, _NODE_PROGRAMS)
+        shutil.copy(sources / name, _NODE_PROGRAMS)
     command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
     if subprocess.run(command, cwd=_NODE_PROGRAMS, stdout=subprocess.DEVNULL).returncode:
         installed.unlink()

@@ -166,8 +166,8 @@ def exchange_folders(new: Path, folder: Path) -> bool:
     try:
         if sys.platform == "darwin":
             return bool(library.renamex_np(*names, flag) == 0)
-        here = -100  # AT_FDCWD: relative paths start at the working directory
-        return bool(library.renameat2(here, names[0], here, names[1], flag) == 0)
+        working_folder = -100  # AT_FDCWD: relative paths start at the working directory
+        return bool(library.renameat2(working_folder, names[0], working_folder, names[1], flag) == 0)
     except AttributeError:  # an old C library
         return False
 
