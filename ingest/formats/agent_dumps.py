@@ -65,6 +65,7 @@ from ingest.formats.provider_messages.embedded_json import decode_json, open_jso
 from ingest.formats.provider_messages.exchange import parse_instant
 from ingest.formats.provider_messages.model_requests import find_definitions
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="agent_dumps",
@@ -181,7 +182,7 @@ def _is_amp(record: _Value) -> bool:
 
 class _AmpThread(MessageDump):
     harness = "amp"
-    fault_texts = ((FaultLayer.REFUSED, re.compile("|".join(_AMP_REFUSED))),)
+    fault_texts = ((FaultLayer.REFUSED, compile_regex("|".join(_AMP_REFUSED))),)
 
     def split(self, value: _Value) -> list[Conversation] | None:
         tags = read_object(read_object(value.get("env")).get("initial")).get("tags")
@@ -348,7 +349,7 @@ class _SmolagentsMemory(MessageDump):
     fault_texts = (
         (
             FaultLayer.SCHEMA,
-            re.compile(
+            compile_regex(
                 r"Unknown tool |Invalid call to tool |Argument \S{1,200} (?:is |has type )"
                 r"|Arguments? [^\n]{0,200} (?:is|are) required"
             ),

@@ -36,6 +36,7 @@ from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.trial_messages import TrialMessages
 from ingest.formats.provider_messages.chat_messages import ResultFlag
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="agentdojo",
@@ -53,13 +54,13 @@ SOURCE = Source(
 
 _MESSAGES = ("messages", "conversations")
 _DEFENCES = ("tool_filter", "transformers_pi_detector", "spotlighting_with_delimiting", "repeat_user_prompt")
-_AS_TEXT = re.compile(r"<function[_-]call>|<function=")
-_REFUSAL = re.compile(r"\[CALL ERROR\] The function calling of (.{1,20000}?) has been refused", re.DOTALL)
-_REFUSED_NAME = re.compile(r"'name\\?': \\?'([^'\\]{1,200})\\?'")
+_AS_TEXT = compile_regex(r"<function[_-]call>|<function=")
+_REFUSAL = compile_regex(r"\[CALL ERROR\] The function calling of (.{1,20000}?) has been refused", re.DOTALL)
+_REFUSED_NAME = compile_regex(r"'name\\?': \\?'([^'\\]{1,200})\\?'")
 _FAULTS = (
-    (FaultLayer.SCHEMA, re.compile(r"Invalid tool .{1,200} provided\.|ToolNotFoundError")),
-    (FaultLayer.SCHEMA, re.compile(r"ValidationError: \d{1,9} validation errors? for Input schema for ")),
-    (FaultLayer.TOOL_REJECTED, re.compile(r"ValidationError: ")),
+    (FaultLayer.SCHEMA, compile_regex(r"Invalid tool .{1,200} provided\.|ToolNotFoundError")),
+    (FaultLayer.SCHEMA, compile_regex(r"ValidationError: \d{1,9} validation errors? for Input schema for ")),
+    (FaultLayer.TOOL_REJECTED, compile_regex(r"ValidationError: ")),
 )
 
 

@@ -23,7 +23,6 @@ model are known only if the application writes them into `metadata`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -33,6 +32,7 @@ from ingest.events import FaultLayer, ResultStatus
 from ingest.formats.conversations.ai_sdk_prompt import output_status
 from ingest.formats.conversations.message_dump import Conversation, MessageDump
 from ingest.log_format import About, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="ai_sdk_messages",
@@ -51,13 +51,13 @@ _PART = "tool-"
 
 _OTHERS = frozenset(("sessionId", "model", "response", "choices", "parentUuid", "type"))
 _FAULTS = (
-    (FaultLayer.REFUSED, re.compile(r'\{"type":"execution-denied"')),
+    (FaultLayer.REFUSED, compile_regex(r'\{"type":"execution-denied"')),
     (
         FaultLayer.SYNTAX,
-        re.compile(r"(?:AI_InvalidTool\w+: )?Invalid \w+ for tool [^\n]{0,300}JSON parsing failed"),
+        compile_regex(r"(?:AI_InvalidTool\w+: )?Invalid \w+ for tool [^\n]{0,300}JSON parsing failed"),
     ),
-    (FaultLayer.SCHEMA, re.compile(r"(?:AI_InvalidTool\w+: )?Invalid (?:input|arguments) for tool ")),
-    (FaultLayer.SCHEMA, re.compile(r"(?:AI_NoSuchToolError: )?Model tried to call unavailable tool")),
+    (FaultLayer.SCHEMA, compile_regex(r"(?:AI_InvalidTool\w+: )?Invalid (?:input|arguments) for tool ")),
+    (FaultLayer.SCHEMA, compile_regex(r"(?:AI_NoSuchToolError: )?Model tried to call unavailable tool")),
 )
 
 

@@ -30,6 +30,7 @@ from ingest.formats.conversations.agent_session import (
 )
 from ingest.formats.provider_messages.embedded_json import decode_json
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="antigravity",
@@ -44,8 +45,8 @@ SOURCE = Source(
     cannot_tell="Known from one shortened log. Results stay unknown.",
 )
 
-_MODEL = re.compile(r"`Model Selection` from [^\n]{1,200}? to ([^\n]{1,200}?)\.?\n")
-_ASKED = re.compile(r"<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>", re.DOTALL)
+_MODEL = compile_regex(r"`Model Selection` from [^\n]{1,200}? to ([^\n]{1,200}?)\.?\n")
+_ASKED = compile_regex(r"<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>", re.DOTALL)
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

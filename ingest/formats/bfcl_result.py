@@ -30,7 +30,6 @@ file).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -58,6 +57,7 @@ from ingest.formats.conversations.trial_messages import python_fault_layer
 from ingest.formats.provider_messages.chat_messages import argument_fields, join_content
 from ingest.log_format import About, Record, Source, Translator
 from lenient.calls import extract_tool_calls
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="bfcl_result",
@@ -72,10 +72,10 @@ SOURCE = Source(
     cannot_tell="The model, and whether an entry was right. Calls of single-turn categories are never run.",
 )
 
-_STEP = re.compile(r"step_(\d{1,6})")
+_STEP = compile_regex(r"step_(\d{1,6})")
 _PROCEEDS = "Proceed to next turn"
 _INFERENCE_FAILED = "Error during inference: "
-_NOT_DEFINED = re.compile(r"name '\w{1,200}' is not defined|has no attribute '\w{1,200}'")
+_NOT_DEFINED = compile_regex(r"name '\w{1,200}' is not defined|has no attribute '\w{1,200}'")
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

@@ -25,7 +25,6 @@ which Claude Code's transcripts do not have.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -38,6 +37,7 @@ from ingest.formats.provider_messages.api_detection import make_exchange
 from ingest.formats.provider_messages.exchange import RequestResult, parse_instant
 from ingest.formats.provider_messages.http_bodies import decode_body
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="claude_trace",
@@ -52,7 +52,7 @@ SOURCE = Source(
     cannot_tell="Whether a turn did what the user wanted, and which conversations belong to one session.",
 )
 
-_AGENT = re.compile(r"claude-cli/([0-9.]+)")
+_AGENT = compile_regex(r"claude-cli/([0-9.]+)")
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

@@ -51,6 +51,7 @@ from ingest.formats.conversations.content_blocks import call_fields, join_text, 
 from ingest.formats.conversations.result_layers import Texts
 from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="cline",
@@ -66,20 +67,23 @@ SOURCE = Source(
 )
 
 _TEXTS: Texts = (
-    (FaultLayer.REFUSED, re.compile(r"The user denied this operation|Tool execution was (?:denied|aborted)")),
+    (
+        FaultLayer.REFUSED,
+        compile_regex(r"The user denied this operation|Tool execution was (?:denied|aborted)"),
+    ),
     (
         FaultLayer.SCHEMA,
-        re.compile(r"Missing value for required parameter|Invalid (?:input|arguments) for tool"),
+        compile_regex(r"Missing value for required parameter|Invalid (?:input|arguments) for tool"),
     ),
 )
 
 
-_SIDE_FILE = re.compile(r"ui_messages\.json|context_history\.json|history_item\.json|focus_chain[^/]*\.md")
+_SIDE_FILE = compile_regex(r"ui_messages\.json|context_history\.json|history_item\.json|focus_chain[^/]*\.md")
 _HISTORY, _METADATA = "api_conversation_history.json", "task_metadata.json"
-_TYPED = re.compile(r"<(task|feedback|user_message|user_input|answer)>\s*(.*?)\s*</\1>", re.DOTALL)
-_ADDED = re.compile(r"<environment_details>.*?(?:</environment_details>|\Z)", re.DOTALL)
+_TYPED = compile_regex(r"<(task|feedback|user_message|user_input|answer)>\s*(.*?)\s*</\1>", re.DOTALL)
+_ADDED = compile_regex(r"<environment_details>.*?(?:</environment_details>|\Z)", re.DOTALL)
 _OF_THE_HARNESS = ("[ERROR] ", "[TASK RESUMPTION]")
-_OLD_RESULT = re.compile(r"\[\w+(?: [^\n]*)?\] Result:")
+_OLD_RESULT = compile_regex(r"\[\w+(?: [^\n]*)?\] Result:")
 _OTHERS = {"id", "type", "uuid", "created", "timestamp", "message", "tool_calls"}
 
 

@@ -63,6 +63,7 @@ from ingest.formats.conversations.result_layers import PASSED, Texts, failed_fla
 from ingest.formats.provider_messages.chat_messages import ResultFlag, argument_fields
 from ingest.formats.provider_messages.message_hashes import unique_id
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="copilot_cli",
@@ -77,23 +78,25 @@ SOURCE = Source(
     cannot_tell="Clean and repaired arguments cannot be distinguished without the model's own text.",
 )
 
-_SIDE_FILE = re.compile(
+_SIDE_FILE = compile_regex(
     r"(?:.*[/!])?session-state/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/(?!events\.jsonl).+"
 )
-_UNUSED = re.compile(rb'\{"type":"(?:hook\.|assistant\.turn_|assistant\.reasoning|session\.(?:info|usage))')
+_UNUSED = compile_regex(
+    rb'\{"type":"(?:hook\.|assistant\.turn_|assistant\.reasoning|session\.(?:info|usage))'
+)
 _NOTHING: Mapping[str, Any] = {}
 _TEXTS: Texts = (
     (
         FaultLayer.REFUSED,
-        re.compile(r"The user rejected|Permission (?:to run|was) |User denied", re.IGNORECASE),
+        compile_regex(r"The user rejected|Permission (?:to run|was) |User denied", re.IGNORECASE),
     ),
     (
         FaultLayer.SCHEMA,
-        re.compile(r"Multiple validation errors:|Tool '\S{1,200}' (?:does not exist|not found)"),
+        compile_regex(r"Multiple validation errors:|Tool '\S{1,200}' (?:does not exist|not found)"),
     ),
 )
 _REFUSED_CODES = frozenset({"denied", "rejected"})
-_EXIT = re.compile(r"<(?:shellId: \S{1,80} completed|exited) with exit code (-?\d{1,10})>\s*\Z")
+_EXIT = compile_regex(r"<(?:shellId: \S{1,80} completed|exited) with exit code (-?\d{1,10})>\s*\Z")
 _TAIL = 200  # The exit code is within this many characters at the end of a result.
 _HELD = 1_000  # maximum number of events that wait for the name of the model
 _REMEMBERED = 1_000  # maximum number of sub-agents that may run at the same time

@@ -60,6 +60,7 @@ from ingest.formats.conversations.result_layers import PASSED, failed_flag
 from ingest.formats.provider_messages.chat_messages import ResultFlag, argument_fields
 from ingest.formats.provider_messages.embedded_json import decode_json
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="cursor",
@@ -75,9 +76,9 @@ SOURCE = Source(
 )
 _USER, _MODEL = 1, 2
 _UNNAMED = ("", "default")  # Cursor writes these names when it chooses the model itself.
-_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+_ID = compile_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _OTHERS = {"type", "uuid", "sessionId", "created", "content", "timestamp", "id"}
-_QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
+_QUERY = compile_regex(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

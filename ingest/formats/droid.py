@@ -27,7 +27,6 @@ not name the model.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -52,6 +51,7 @@ from ingest.formats.conversations.result_layers import PASSED, Texts, failed_fla
 from ingest.formats.provider_messages.chat_messages import ResultFlag
 from ingest.formats.provider_messages.message_hashes import unique_id
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="droid",
@@ -66,12 +66,12 @@ SOURCE = Source(
     cannot_tell="Most kept results carry no sign of success: they stay unknown.",
 )
 
-_SIDE_FILE = re.compile(r"(?:.*[/!])?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.settings\.json")
+_SIDE_FILE = compile_regex(r"(?:.*[/!])?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.settings\.json")
 _STREAMED = frozenset({"system", "message", "tool_call", "tool_result", "completion"})
 _TEXTS: Texts = (
-    (FaultLayer.REFUSED, re.compile(r"(?:Error: )?(?:User|The user) (?:rejected|denied|cancelled)")),
+    (FaultLayer.REFUSED, compile_regex(r"(?:Error: )?(?:User|The user) (?:rejected|denied|cancelled)")),
 )
-_COMMAND = re.compile(r"Error: Command failed \(exit code: -?\d+\)")
+_COMMAND = compile_regex(r"Error: Command failed \(exit code: -?\d+\)")
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

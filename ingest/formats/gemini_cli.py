@@ -66,6 +66,7 @@ from ingest.formats.conversations.result_layers import PASSED, Texts, failed_fla
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
 from ingest.formats.provider_messages.message_hashes import unique_id
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="gemini_cli",
@@ -79,23 +80,26 @@ SOURCE = Source(
     turn_end="partly: the answer, cancellations and errors, without a verdict",
     cannot_tell="Calls that the model malformed are not in the log at all.",
 )
-_SIDE_FILE = re.compile(r"(?:.*[/!])?tmp/[0-9a-f]{64}/(?:logs\.json|shell_history)")
+_SIDE_FILE = compile_regex(r"(?:.*[/!])?tmp/[0-9a-f]{64}/(?:logs\.json|shell_history)")
 _HELD = 200  # maximum number of messages that are kept back because they may still change
 _HELD_BYTES = 8 * 1024 * 1024  # maximum total size in bytes of the messages that are kept back
 _REMEMBERED = 50_000  # maximum number of remembered ids of translated messages
 _CANCELLED = "Request cancelled"
 _SHELL = "run_shell_command"
-_EXIT = re.compile(r"^Exit Code: (-?\d{1,10})$", re.MULTILINE)
+_EXIT = compile_regex(r"^Exit Code: (-?\d{1,10})$", re.MULTILINE)
 _TAIL = 600  # The exit code is within this many characters at the end of a shell result.
 _TEXTS: Texts = (
     (
         FaultLayer.SCHEMA,
-        re.compile(
+        compile_regex(
             r"params(?:/\S{1,200})? must |(?:Error: )?Invalid parameters provided"
             r'|Tool "[^"\n]{1,200}" not found'
         ),
     ),
-    (FaultLayer.REFUSED, re.compile(r"\[Operation Cancelled\]|Tool execution denied by policy|User denied")),
+    (
+        FaultLayer.REFUSED,
+        compile_regex(r"\[Operation Cancelled\]|Tool execution denied by policy|User denied"),
+    ),
 )
 
 

@@ -24,7 +24,6 @@ model.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -62,6 +61,7 @@ from ingest.formats.conversations.database_rows import (
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="goose",
@@ -79,16 +79,16 @@ SOURCE = Source(
 _TEXTS: Texts = (
     (
         FaultLayer.SYNTAX,
-        re.compile(r"(?:-32602: |Invalid parameters: )?Could not interpret tool use parameters"),
+        compile_regex(r"(?:-32602: |Invalid parameters: )?Could not interpret tool use parameters"),
     ),
     (
         FaultLayer.SCHEMA,
-        re.compile(
+        compile_regex(
             r"(?:-32602: |Invalid parameters: |MCP error -32602)|(?:-32601: )?(?:Tool '?\S{1,200}'? not found"
             r"|Tool not found|The provided function name)|(?:Error: )?failed to deserialize parameters"
         ),
     ),
-    (FaultLayer.REFUSED, re.compile(r"The user has (?:declined|denied)|Permission denied by user")),
+    (FaultLayer.REFUSED, compile_regex(r"The user has (?:declined|denied)|Permission denied by user")),
 )
 
 

@@ -41,6 +41,7 @@ from ingest.events import (
 from ingest.formats.conversations.agent_session import AgentSession
 from ingest.log_format import About, Record, Source, Translator
 from lenient.calls.reading.json_in_text import find_json_end
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="gptme",
@@ -60,8 +61,8 @@ _TOOLS = frozenset(
     ("shell", "ipython", "py", "save", "append", "patch", "morph", "tmux", "gh", "read", "todowrite")
 )
 _EXAMPLES = frozenset(("python", "bash", "sh", "zsh"))
-_FENCE = re.compile(r"^```(?:(?P<tool>[A-Za-z_]{1,40})(?P<args>[^\n`]{0,500}))?[ \t]*$", re.MULTILINE)
-_CALL = re.compile(r"^@(?P<tool>\w{1,100})\((?P<id>[\w-]{1,200})\):[ \t]*(?=\{)", re.MULTILINE)
+_FENCE = compile_regex(r"^```(?:(?P<tool>[A-Za-z_]{1,40})(?P<args>[^\n`]{0,500}))?[ \t]*$", re.MULTILINE)
+_CALL = compile_regex(r"^@(?P<tool>\w{1,100})\((?P<id>[\w-]{1,200})\):[ \t]*(?=\{)", re.MULTILINE)
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

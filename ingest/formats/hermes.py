@@ -62,6 +62,7 @@ from ingest.formats.provider_messages.chat_messages import (
     list_calls,
 )
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="hermes",
@@ -77,7 +78,7 @@ SOURCE = Source(
 )
 
 _SUMMARY = "[CONTEXT COMPACTION"
-_DENIED = re.compile(r"BLOCKED: |.{0,100}denied by user", re.IGNORECASE | re.DOTALL)
+_DENIED = compile_regex(r"BLOCKED: |.{0,100}denied by user", re.IGNORECASE | re.DOTALL)
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

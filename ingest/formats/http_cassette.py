@@ -44,6 +44,7 @@ from ingest.formats.provider_messages.api_detection import make_exchange
 from ingest.formats.provider_messages.exchange import parse_instant
 from ingest.formats.provider_messages.http_bodies import HttpBody, decode_body
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="http_cassette",
@@ -60,7 +61,7 @@ SOURCE = Source(
 )
 
 _LISTS = ("interactions", "http_interactions")
-_ITEM = re.compile(rb"^- ", re.MULTILINE)
+_ITEM = compile_regex(rb"^- ", re.MULTILINE)
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

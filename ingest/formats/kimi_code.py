@@ -26,7 +26,6 @@ read from the folder names and from `state.json`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -57,6 +56,7 @@ from ingest.formats.conversations.agent_session import AgentSession, decoded_arg
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import join_content
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="kimi_code",
@@ -72,11 +72,11 @@ SOURCE = Source(
 )
 _HELD = 1_000
 _TEXTS: Texts = (
-    (FaultLayer.SYNTAX, re.compile(r'Invalid args for tool "[^"\n]{1,200}":.{0,400}(?:JSON|Unexpected)')),
-    (FaultLayer.SCHEMA, re.compile(r'Invalid args for tool "|Tool "[^"\n]{1,200}" not found')),
+    (FaultLayer.SYNTAX, compile_regex(r'Invalid args for tool "[^"\n]{1,200}":.{0,400}(?:JSON|Unexpected)')),
+    (FaultLayer.SCHEMA, compile_regex(r'Invalid args for tool "|Tool "[^"\n]{1,200}" not found')),
     (
         FaultLayer.REFUSED,
-        re.compile(r"(?:The )?[Uu]ser (?:rejected|denied|cancelled)|Tool call (?:was )?rejected"),
+        compile_regex(r"(?:The )?[Uu]ser (?:rejected|denied|cancelled)|Tool call (?:was )?rejected"),
     ),
 )
 

@@ -28,7 +28,6 @@ line, or objects with `messages`. Each array or object is a session.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -36,6 +35,7 @@ from ingest.decoding.fields import count_whole_input, read_count, read_object, r
 from ingest.events import FaultLayer
 from ingest.formats.conversations.message_dump import Conversation, MessageDump
 from ingest.log_format import About, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="langchain_messages",
@@ -55,7 +55,7 @@ _TYPES = frozenset(
 ) | {"AIMessageChunk", "HumanMessageChunk", "SystemMessageChunk", "ToolMessageChunk"}
 _REMEMBERED = 50_000  # maximum number of remembered messages from thread states
 _SIGNS = frozenset(("additional_kwargs", "response_metadata", "tool_call_id"))
-_CLASS = re.compile(r"(?:AI|Human|System|Tool|Function|Chat)Message(?:Chunk)?")
+_CLASS = compile_regex(r"(?:AI|Human|System|Tool|Function|Chat)Message(?:Chunk)?")
 _OTHERS = frozenset(("run_type", "trace_id", "traceId", "model", "choices", "mode", "response", "sessionId"))
 
 
@@ -111,9 +111,9 @@ def translator(about: About) -> Translator:
 class _LangchainMessages(MessageDump):
     harness = "langchain"
     fault_texts = (
-        (FaultLayer.SCHEMA, re.compile(r"Error: \S{1,200} is not a valid tool, try one of \[")),
-        (FaultLayer.SCHEMA, re.compile(r"Error invoking tool '[^'\n]{1,200}' with kwargs ")),
-        (FaultLayer.SCHEMA, re.compile(r"Error: [^\n]{0,100}\d validation errors? for ")),
+        (FaultLayer.SCHEMA, compile_regex(r"Error: \S{1,200} is not a valid tool, try one of \[")),
+        (FaultLayer.SCHEMA, compile_regex(r"Error invoking tool '[^'\n]{1,200}' with kwargs ")),
+        (FaultLayer.SCHEMA, compile_regex(r"Error: [^\n]{0,100}\d validation errors? for ")),
     )
 
     def __init__(self, about: About) -> None:

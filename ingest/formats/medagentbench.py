@@ -24,7 +24,6 @@ model's own text; the only argument of a GET is the URL. FINISH is the answer.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -48,6 +47,7 @@ from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.task_names import task_name
 from ingest.log_format import About, Record, Source, Translator
 from ingest.sessions.stored_text import json_text
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="medagentbench",
@@ -62,7 +62,7 @@ SOURCE = Source(
     cannot_tell="GET actions have an address, not arguments; only POST bodies can be malformed.",
 )
 
-_REFUSED = re.compile(r"\b4\d\d Client Error|Invalid URL|No connection adapters")
+_REFUSED = compile_regex(r"\b4\d\d Client Error|Invalid URL|No connection adapters")
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

@@ -20,7 +20,6 @@ tools_available, stats}`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -42,6 +41,7 @@ from ingest.formats.conversations.result_layers import Texts, failed_flag, find_
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content, list_calls
 from ingest.formats.provider_messages.message_hashes import unique_id
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="mistral_vibe",
@@ -58,9 +58,9 @@ SOURCE = Source(
 
 _MESSAGES, _META = "messages.jsonl", "meta.json"
 _TEXTS: Texts = (
-    (FaultLayer.REFUSED, re.compile(r"<user_cancellation>")),
-    (FaultLayer.EXECUTION, re.compile(r"<tool_error>\S{1,200} failed: |Error getting tool ")),
-    (FaultLayer.SCHEMA, re.compile(r"<tool_error>")),
+    (FaultLayer.REFUSED, compile_regex(r"<user_cancellation>")),
+    (FaultLayer.EXECUTION, compile_regex(r"<tool_error>\S{1,200} failed: |Error getting tool ")),
+    (FaultLayer.SCHEMA, compile_regex(r"<tool_error>")),
 )
 
 

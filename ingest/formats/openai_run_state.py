@@ -23,7 +23,6 @@ items of the Responses API; `raw_item` repeats the same items.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -36,6 +35,7 @@ from ingest.formats.provider_messages.chat_messages import ResultFlag, join_cont
 from ingest.formats.provider_messages.exchange import ModelCall, ModelReply
 from ingest.formats.provider_messages.openai_responses import read_call, read_replies, read_result
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="openai_run_state",
@@ -52,9 +52,9 @@ SOURCE = Source(
 
 # The texts that the SDK returns for a call that it could not run (`default_tool_error_function`).
 _TEXTS: Texts = (
-    (FaultLayer.SYNTAX, re.compile(r"An error occurred while parsing tool arguments\.")),
-    (FaultLayer.EXECUTION, re.compile(r"An error occurred while running the tool\.")),
-    (FaultLayer.REFUSED, re.compile(r"Tool execution was not approved")),
+    (FaultLayer.SYNTAX, compile_regex(r"An error occurred while parsing tool arguments\.")),
+    (FaultLayer.EXECUTION, compile_regex(r"An error occurred while running the tool\.")),
+    (FaultLayer.REFUSED, compile_regex(r"Tool execution was not approved")),
 )
 _CALLS, _RESULTS = ("tool_call_item", "handoff_call_item"), ("tool_call_output_item", "handoff_output_item")
 

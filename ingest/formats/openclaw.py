@@ -35,7 +35,6 @@ sessions share a key. Results and answers are missing in the last turn of a sess
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -70,6 +69,7 @@ from ingest.formats.conversations.result_layers import PASSED, failed_flag
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content
 from ingest.formats.provider_messages.message_hashes import unique_id
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="openclaw",
@@ -84,7 +84,7 @@ SOURCE = Source(
     cannot_tell="The answer of a turn is in the agent.start of the next one, so the last turn has none.",
 )
 
-_SIDE_FILE = re.compile(r"(?:.*[/!])?agents/[^/]+/sessions/sessions\.json")
+_SIDE_FILE = compile_regex(r"(?:.*[/!])?agents/[^/]+/sessions/sessions\.json")
 _LANES = 10_000  # maximum number of sessions in memory; a removed session that continues begins a new turn
 _HELD = 10_000  # maximum number of events that wait for the next turn
 _TYPES = frozenset({"tool.start", "tool.end", "agent.start", "agent.end", "llm.usage"})

@@ -28,7 +28,6 @@ cut off.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -61,6 +60,7 @@ from ingest.formats.conversations.agent_session import (
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_content, join_result
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="pi",
@@ -78,11 +78,13 @@ SOURCE = Source(
 _ROLES = frozenset({"user", "assistant", "toolResult", "bashExecution", "custom"})
 _CUT_OFF = frozenset({"aborted", "error"})
 _TEXTS: Texts = (
-    (FaultLayer.SCHEMA, re.compile(r'Validation failed for tool "|Tool \S{1,200} not found\s*\Z')),
-    (FaultLayer.REFUSED, re.compile(r"(?:Operation|Command) aborted|Skipped due to queued user message")),
+    (FaultLayer.SCHEMA, compile_regex(r'Validation failed for tool "|Tool \S{1,200} not found\s*\Z')),
+    (FaultLayer.REFUSED, compile_regex(r"(?:Operation|Command) aborted|Skipped due to queued user message")),
 )
 _TAIL = 200  # The text about an aborted command is within this many characters at the end of a result.
-_ABORTED = re.compile(r"(?:^|\n)Command aborted\s*\Z")  # pi writes this text below the output of the command.
+_ABORTED = compile_regex(
+    r"(?:^|\n)Command aborted\s*\Z"
+)  # pi writes this text below the output of the command.
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

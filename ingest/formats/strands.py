@@ -27,7 +27,6 @@ times.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -40,6 +39,7 @@ from ingest.formats.conversations.message_dump import Conversation, MessageDump
 from ingest.formats.provider_messages.bedrock_converse import is_message
 from ingest.formats.provider_messages.model_requests import prompt_text
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="strands",
@@ -55,7 +55,7 @@ SOURCE = Source(
 )
 
 _REQUEST = frozenset(("modelId", "inferenceConfig", "toolConfig", "response", "output"))
-_FILE = re.compile(r"message_[0-9]{1,9}\.json")
+_FILE = compile_regex(r"message_[0-9]{1,9}\.json")
 _ALONE = "one message of a session; name the folder session_<id>, with agents/agent_<id>/messages in it"
 _DEFAULT = "default"  # the id of an agent that has no own id
 

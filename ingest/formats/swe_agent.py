@@ -58,6 +58,7 @@ from ingest.events import (
 from ingest.formats.conversations.swe_run import SweRun, translate_runs
 from ingest.formats.provider_messages.chat_messages import join_content, list_calls, make_call
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="swe_agent",
@@ -78,9 +79,9 @@ SOURCE = Source(
 # SWE-agent itself adds one of these actions when it stops a run (0.x, sweagent/agent/agents.py).
 _STOPPED = frozenset({"exit_cost", "exit_context", "exit_format", "exit_error", "exit_api", "exit_forfeit"})
 _GAVE_UP = ("Exit due to ", "Exiting due to ", "Exited")
-_DOCS = re.compile(r"^([\w-]{1,80}):\n +docstring:", re.MULTILINE)
-_LISTED = re.compile(r"^([\w-]{1,80})(?: [<\[][^\n]{0,200})?(?: - |\n<)", re.MULTILINE)
-_ARGUMENT = re.compile(
+_DOCS = compile_regex(r"^([\w-]{1,80}):\n +docstring:", re.MULTILINE)
+_LISTED = compile_regex(r"^([\w-]{1,80})(?: [<\[][^\n]{0,200})?(?: - |\n<)", re.MULTILINE)
+_ARGUMENT = compile_regex(
     r"^ {4}- (\w{1,80}) \((\w{1,40})\) \[(required|optional)\]:? ?(.{0,2000})$", re.MULTILINE
 )
 _REFUSALS: tuple[tuple[str, FaultLayer], ...] = (

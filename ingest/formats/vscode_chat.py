@@ -30,7 +30,6 @@ file with a denied call was available.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -51,6 +50,7 @@ from ingest.formats.conversations.result_layers import Texts, failed_flag, find_
 from ingest.formats.provider_messages.chat_messages import ResultFlag, list_calls
 from ingest.formats.provider_messages.message_hashes import unique_id
 from ingest.log_format import About, Record, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="vscode_chat",
@@ -71,9 +71,9 @@ _FARTHEST = 100_000  # Real sessions have no index above this.
 
 # The extension's texts about calls (microsoft/vscode-copilot-chat, `toolCalling.tsx`, `toolsService.ts`).
 _TEXTS: Texts = (
-    (FaultLayer.SCHEMA, re.compile(r"ERROR: Your input to the tool was invalid")),
-    (FaultLayer.EXECUTION, re.compile(r"ERROR while calling tool:")),
-    (FaultLayer.REFUSED, re.compile(r"The user cancelled the tool call|The user (?:chose to )?skip")),
+    (FaultLayer.SCHEMA, compile_regex(r"ERROR: Your input to the tool was invalid")),
+    (FaultLayer.EXECUTION, compile_regex(r"ERROR while calling tool:")),
+    (FaultLayer.REFUSED, compile_regex(r"The user cancelled the tool call|The user (?:chose to )?skip")),
 )
 _REFUSED = "a person did not allow the call"
 _DENIED, _SKIPPED = 0, 5  # values of VS Code's ToolConfirmKind

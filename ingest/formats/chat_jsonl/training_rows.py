@@ -19,6 +19,7 @@ from typing import Any
 from ingest.decoding.fields import read_object, read_objects, read_text
 from ingest.formats.provider_messages.embedded_json import decode_json, open_json
 from lenient.calls import TextCall, extract_tool_calls
+from lenient.regex import compile_regex
 
 WRITTEN = (
     # `unify_messages` sets this key in a message whose calls were written in its text.
@@ -34,11 +35,11 @@ _ROLES = {
     "tool_response": "tool", "function": "tool",
 }  # fmt: skip
 _CALLS = ("function_call", "function-call", "tool_call")
-_TOOLS = re.compile(r"<tools>(.*?)</tools>", re.DOTALL)
+_TOOLS = compile_regex(r"<tools>(.*?)</tools>", re.DOTALL)
 _RESPONSE = "<tool_response>"
-_RESPONSES = re.compile(r"\s*<tool_response>(.*?)(?:</tool_response>|\Z)", re.DOTALL)
+_RESPONSES = compile_regex(r"\s*<tool_response>(.*?)(?:</tool_response>|\Z)", re.DOTALL)
 # Glaive's data sets write the arguments as JSON between single quotes.
-_QUOTED = re.compile(
+_QUOTED = compile_regex(
     r"""\s*\{\s*"name":\s*"(?P<name>[^"]+)",\s*"arguments":\s*'(?P<arguments>.*)'\s*\}\s*""", re.DOTALL
 )
 

@@ -65,7 +65,6 @@ succeeded. The model's own argument text is known only if it was not JSON.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -87,6 +86,7 @@ from ingest.formats.conversations.agent_session import remember_call
 from ingest.formats.conversations.consecutive_runs import ConsecutiveRuns
 from ingest.log_format import About, Record, Source, Translator
 from ingest.sessions.open_sessions import OpenSessions
+from lenient.regex import compile_regex
 
 __all__ = ["SOURCE", "recognise", "skim", "translator"]
 
@@ -104,7 +104,7 @@ SOURCE = Source(
     "Whether a turn did what the user wanted is not recorded.",
 )
 
-_SIDE_FILE = re.compile(
+_SIDE_FILE = compile_regex(
     r"(?:.*[/!])?(?:sessions-index\.json|memory/[^/]+\.md|subagents/(?:.*/)?agent-[^/]+\.meta\.json"
     r"|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/tool-results/.+"
     r"|\.claude/(?:(?:history|settings|stats-cache|\.credentials)[^/]*\.jsonl?|[^/]+\.md|(?:backups|cache|debug|file-history|ide|paste-cache|plans|plugins|session-env"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ingest.events import FaultLayer, FlagSource, ResultStatus
+from lenient.regex import compile_regex
 
 
 class UserLineKind(StrEnum):
@@ -39,7 +40,7 @@ _EXECUTION = ResultFault(ResultStatus.ERROR, FaultLayer.EXECUTION)
 _EXIT_CODE = ResultFault(ResultStatus.ERROR, FaultLayer.EXECUTION, FlagSource.DERIVED_EXIT_CODE)
 
 _TAG = "<tool_use_error>"
-_REFUSALS = re.compile(
+_REFUSALS = compile_regex(
     r"The user doesn't want to |User rejected tool use|\[Request interrupted by user"
     r"|Claude requested permissions? to |Permission (to use|for) .{1,4000}? has been denied"
     r"|Permission denied by hook|PreToolUse:\S{1,200} hook (error|stopped|blocked)"
@@ -50,11 +51,11 @@ _REFUSALS = re.compile(
     r"|Sibling tool call errored|Cancelled: parallel tool call",
     re.DOTALL,
 )
-_NOT_JSON = re.compile(r"could not be parsed as JSON|JSON parse failed")
-_NOT_AS_DEFINED = re.compile(
+_NOT_JSON = compile_regex(r"could not be parsed as JSON|JSON parse failed")
+_NOT_AS_DEFINED = compile_regex(
     r"InputValidationError|(Error: )?No such tool available|(Error: )?Unknown tool: |MCP error -32602"
 )
-_EXIT = re.compile(r"(Error: )?Exit code -?\d+")
+_EXIT = compile_regex(r"(Error: )?Exit code -?\d+")
 
 _MALFORMED = (
     "Your tool call was malformed and could not be parsed",
@@ -73,8 +74,8 @@ _NOISE = (
     "Operation stopped by hook",
 )
 
-_LEAK = re.compile(r'^[ \t]*<(?:antml:)?invoke name="([^"\n]{1,200})">', re.MULTILINE)
-_FENCED = re.compile(r"^[ \t]*(`{3,20}|~{3,20})[^\n]*\n.*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
+_LEAK = compile_regex(r'^[ \t]*<(?:antml:)?invoke name="([^"\n]{1,200})">', re.MULTILINE)
+_FENCED = compile_regex(r"^[ \t]*(`{3,20}|~{3,20})[^\n]*\n.*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def find_fault(content: str) -> ResultFault:

@@ -44,7 +44,6 @@ repeated.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -53,6 +52,7 @@ from ingest.decoding.lines import Line, decode_object
 from ingest.events import Rejected
 from ingest.formats.codex.rollout import Rollout
 from ingest.log_format import About, Source, Translator
+from lenient.regex import compile_regex
 
 SOURCE = Source(
     name="codex",
@@ -67,13 +67,13 @@ SOURCE = Source(
     cannot_tell="Results of tools that run no command carry no sign of success: they stay unknown.",
 )
 
-_SIDE_FILE = re.compile(
+_SIDE_FILE = compile_regex(
     r"(?:.*[/!])?\.codex/(?:(?:history|session_index)\.jsonl|(?:auth|version)\.json|config\.toml|log/.+)"
 )
 _TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
 # A quarter of a rollout consists of these unused lines. A line without a closing brace is decoded anyway, so
 # that a torn line is reported.
-_UNUSED = re.compile(
+_UNUSED = compile_regex(
     rb'\{"timestamp":"[^"\\]{1,40}",(?:"ordinal":\d{1,12},)?"type":'
     rb'(?:"compacted"|"event_msg","payload":\{"type":"(?:agent_message|agent_reasoning\w*|item_started|\w*_begin'
     rb'|\w*_delta|context_compacted)"|"response_item","payload":\{"type":"(?:reasoning|ghost_snapshot)")'

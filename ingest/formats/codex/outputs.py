@@ -14,30 +14,31 @@ from ingest.decoding.fields import read_object
 from ingest.events import FaultLayer, FlagSource, ResultStatus
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag, join_result
+from lenient.regex import compile_regex
 
 # characters at the beginning (before 2025-09: at the end) of a result that state how a command ended
 _HEAD = 400
 
 _EXIT_CODE = FlagSource.DERIVED_EXIT_CODE
 
-_FRAMED = re.compile(r"Chunk ID: |Exit code: |Wall time: |Process (?:exited|running)")
-_EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d{1,10})$", re.MULTILINE)
-_WALL = re.compile(r"^Wall time: (\d{1,9}(?:\.\d{1,9})?) seconds$", re.MULTILINE)
-_OLD = re.compile(
+_FRAMED = compile_regex(r"Chunk ID: |Exit code: |Wall time: |Process (?:exited|running)")
+_EXIT = compile_regex(r"^(?:Process exited with code|Exit code:) (-?\d{1,10})$", re.MULTILINE)
+_WALL = compile_regex(r"^Wall time: (\d{1,9}(?:\.\d{1,9})?) seconds$", re.MULTILINE)
+_OLD = compile_regex(
     r'"metadata":\{"exit_code":(-?\d{1,10}),"duration_seconds":(\d{1,9}(?:\.\d{1,9})?)\}\}\s*\Z'
 )
 
 _UNPARSED = "failed to parse function arguments"
 # serde's messages for JSON that does not match a tool's Rust type. Other messages of serde mean invalid JSON.
-_SCHEMA = re.compile(
+_SCHEMA = compile_regex(
     r"missing field|unknown field|duplicate field|unknown variant|invalid (?:type|value|length)"
     r"|did not match any"
 )
 _TEXTS: Texts = (
-    (FaultLayer.SCHEMA, re.compile(r"unsupported (?:custom tool )?call: ")),
+    (FaultLayer.SCHEMA, compile_regex(r"unsupported (?:custom tool )?call: ")),
     (
         FaultLayer.REFUSED,
-        re.compile(
+        compile_regex(
             r"(?:exec command |patch )?rejected by user|aborted(?: by user)?(?: after [\d.]+s)?\s*\Z"
             r"|patch rejected: |approval policy is |This action was rejected"
             r"|user (?:rejected|cancelled) MCP tool call|exec_command failed .{0,4000}?Rejected\(",
@@ -46,11 +47,11 @@ _TEXTS: Texts = (
     ),
     (
         FaultLayer.TOOL_REJECTED,
-        re.compile(r"apply_patch (?:verification failed|handler received)|write_stdin failed: "),
+        compile_regex(r"apply_patch (?:verification failed|handler received)|write_stdin failed: "),
     ),
     (
         FaultLayer.EXECUTION,
-        re.compile(
+        compile_regex(
             r"exec_command failed|execution error|failed in sandbox|sandbox (?:error|denied)"
             r"|tool call error|command timed out"
         ),

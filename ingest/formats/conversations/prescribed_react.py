@@ -7,7 +7,6 @@ Because the prompt asks for this format, such a text is a call, not a missing ca
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -24,6 +23,7 @@ from ingest.formats.provider_messages.exchange import (
 )
 from ingest.formats.provider_messages.message_hashes import words_mark
 from lenient.calls import extract_tool_calls
+from lenient.regex import compile_regex
 
 _ASKS = ("Action:", "Action Input:", "Observation:")
 _OBSERVED = "\nObservation:"
@@ -31,10 +31,10 @@ _OBSERVED = "\nObservation:"
 _FAULTS = (
     (
         FaultLayer.SYNTAX,
-        re.compile(r"(?:I encountered an error: )?Error: the Action Input is not a valid key"),
+        compile_regex(r"(?:I encountered an error: )?Error: the Action Input is not a valid key"),
     ),
-    (FaultLayer.SCHEMA, re.compile(r"You tried to use the tool .{1,200}, but it doesn't exist")),
-    (FaultLayer.EXECUTION, re.compile(r"I encountered an error(?: while trying to use the tool)?[:.]")),
+    (FaultLayer.SCHEMA, compile_regex(r"You tried to use the tool .{1,200}, but it doesn't exist")),
+    (FaultLayer.EXECUTION, compile_regex(r"I encountered an error(?: while trying to use the tool)?[:.]")),
 )
 _FIRST = 3  # number of messages that are searched for the prompt
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from datetime import datetime
@@ -14,8 +13,9 @@ from ingest.events import Event, SessionSeen, TurnEnded
 from ingest.formats.conversations.session_per_record import SessionPerRecord
 from ingest.formats.conversations.task_names import swe_bench_instance, task_name
 from ingest.log_format import About, Record, Translator
+from lenient.regex import compile_regex
 
-_STOPPED = re.compile(r"\bexit_\w|early_exit|LimitsExceeded|TimeExceeded|RetriesExhausted")
+_STOPPED = compile_regex(r"\bexit_\w|early_exit|LimitsExceeded|TimeExceeded|RetriesExhausted")
 
 
 class SweRun(ABC):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_INSTANCE = re.compile(r"(?:^|__)([A-Za-z0-9-]+__[A-Za-z0-9.-]+-[0-9]+)\.traj(?:\.json)?$")
-_POLICY = re.compile(r"# (\S.{0,60}?)(?: agent)?(?: policy)?\s*$", re.IGNORECASE)
-_NUMBER = re.compile(r"[0-9]+")
+from lenient.regex import compile_regex
+
+_INSTANCE = compile_regex(r"(?:^|__)([A-Za-z0-9-]+__[A-Za-z0-9.-]+-[0-9]+)\.traj(?:\.json)?$")
+_POLICY = compile_regex(r"# (\S.{0,60}?)(?: agent)?(?: policy)?\s*$", re.IGNORECASE)
+_NUMBER = compile_regex(r"[0-9]+")
 _NAME = 200  # maximum number of characters of a question that becomes a task name
 
 

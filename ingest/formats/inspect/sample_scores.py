@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ingest.decoding.fields import read_object, read_objects, read_text
 from ingest.events import FaultLayer, ResultStatus, Visibility
 from ingest.formats.provider_messages.chat_messages import list_calls
+from lenient.regex import compile_regex
 
 _UNREAD = "Error parsing the following tool call arguments:\n\n"
 _DETAILS = "\n\nError details: "
 # Inspect cuts arguments above 16 KiB in the middle. Arguments within the margin may have been cut.
 _CUT, _MARGIN = 16 * 1024, 1_000
-_NOT_AS_DEFINED = re.compile(
+_NOT_AS_DEFINED = compile_regex(
     r"\b\d{1,6} validation errors?\b|Required parameter \S{1,200} not provided|Unable to convert '"
 )
-_UNKNOWN_TOOL = re.compile(r"Tool '?\S{1,200}'? not found")
+_UNKNOWN_TOOL = compile_regex(r"Tool '?\S{1,200}'? not found")
 
 
 def parse_error_layer(message: str) -> FaultLayer:

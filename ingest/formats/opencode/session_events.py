@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
@@ -36,6 +35,7 @@ from ingest.formats.conversations.agent_session import AgentSession, decoded_arg
 from ingest.formats.conversations.result_layers import PASSED, Texts, failed_flag, find_layer
 from ingest.formats.provider_messages.chat_messages import ResultFlag
 from ingest.log_format import Record
+from lenient.regex import compile_regex
 
 _BY_PEOPLE = "MessageAbortedError"
 _MASKED = "REDACTED"  # A program mistook some ids for secrets and replaced them with this text.
@@ -49,16 +49,19 @@ _NOT_JSON, _NOT_VALID = "JSON parsing failed: Text: ", "Type validation failed: 
 _QUOTE_ENDS = ".\nError message: "
 
 _TEXTS: Texts = (
-    (FaultLayer.SCHEMA, re.compile(r"The \S{1,200} tool was called with invalid arguments|MCP error -32602")),
+    (
+        FaultLayer.SCHEMA,
+        compile_regex(r"The \S{1,200} tool was called with invalid arguments|MCP error -32602"),
+    ),
     (
         FaultLayer.REFUSED,
-        re.compile(
+        compile_regex(
             r"The user (?:rejected permission|has specified a rule|dismissed this question)"
             r"|Tool execution aborted|Permission denied|Rule prevents tool usage"
         ),
     ),
 )
-_TIMEOUT = re.compile(r"<(?:bash|shell)_metadata>[^<]{0,400}(terminated command after|User aborted)")
+_TIMEOUT = compile_regex(r"<(?:bash|shell)_metadata>[^<]{0,400}(terminated command after|User aborted)")
 _TAIL = 600  # The reason why a command was stopped is within this many characters at the end of its output.
 
 

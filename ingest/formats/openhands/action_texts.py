@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from ingest.events import FaultLayer
+from lenient.regex import compile_regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +18,10 @@ class LostCall:
 
 
 _UNREAD = "Failed to parse tool call arguments: "
-_IN_CALL = re.compile(r"[Mm]issing required argument \S{1,200} in tool call (\S{1,200})")
-_UNKNOWN = re.compile(r"Tool '?([^\s']{1,200})'? (?:is not registered|not found)")
+_IN_CALL = compile_regex(r"[Mm]issing required argument \S{1,200} in tool call (\S{1,200})")
+_UNKNOWN = compile_regex(r"Tool '?([^\s']{1,200})'? (?:is not registered|not found)")
 _NO_CALL = ("No action", "Malformed action", "Your last response did not include a function call")
-_JSON_ENGINE = re.compile(
+_JSON_ENGINE = compile_regex(
     r"Expecting (value|',' delimiter|property name|':' delimiter)|Unterminated string|Extra data: "
     r"|Invalid (control character|\\)"
 )

@@ -5,7 +5,6 @@ The reply identifies the API most reliably. A request alone is identified by its
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -20,6 +19,7 @@ from ingest.formats.provider_messages import (
 )
 from ingest.formats.provider_messages.exchange import Exchange, ModelReply, ModelRequest, StopReason
 from ingest.formats.provider_messages.http_bodies import HttpBody
+from lenient.regex import compile_regex
 
 HTTP_ERROR = 400
 
@@ -39,7 +39,7 @@ _HOSTS = (
     ("chatgpt.com", "openai"),
     ("claude.ai", "anthropic"),
 )
-_COUNTRY = re.compile(r"(co|com|org|net)\.[a-z]{2}$")
+_COUNTRY = compile_regex(r"(co|com|org|net)\.[a-z]{2}$")
 
 
 class ModelApi(Protocol):

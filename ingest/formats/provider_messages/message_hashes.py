@@ -7,14 +7,14 @@ clients shorten and delete them.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import orjson
 
 from ingest.sessions.stored_text import strip_thought
+from lenient.regex import compile_regex
 
-_UNIQUE = re.compile(
+_UNIQUE = compile_regex(
     r"(?<![A-Za-z0-9])(?=[a-zA-Z]*[0-9])(?=[0-9]*[a-zA-Z])[A-Za-z0-9]{9,}"
     r"|^(?:call|chatcmpl|fc|gen|msg|resp|toolu|tooluse)[-_][A-Za-z0-9]{20,}"
 )

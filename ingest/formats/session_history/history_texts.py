@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from ingest.events import FaultLayer, FlagSource, ResultStatus
+from lenient.regex import compile_regex
 
 
 class UnparsedCall(msgspec.Struct, frozen=True):
@@ -30,17 +31,17 @@ class CallVerdict(msgspec.Struct, frozen=True):
 
 
 _MARK = "[tool_use parse error] "
-_UNPARSED = re.compile(r"^\[tool_use parse error\] ", re.MULTILINE)
+_UNPARSED = compile_regex(r"^\[tool_use parse error\] ", re.MULTILINE)
 _CALL_FAILED = "LLM call failed: "
 # The error messages of JavaScriptCore, V8 and Python for text that is not JSON.
-_JSON_ENGINE = re.compile(
+_JSON_ENGINE = compile_regex(
     r"JSON Parse error: |Unexpected (token|end of JSON|non-whitespace)"
     r"|is not valid JSON|Unterminated string in JSON|(Expected|Bad) .{1,80} in JSON at position"
     r"|Expecting (value|',' delimiter|property name)|Unterminated string starting at"
 )
-_OVER_LIMIT = re.compile(r"Context tokens \(\d{1,12}\) exceed the limit")
+_OVER_LIMIT = compile_regex(r"Context tokens \(\d{1,12}\) exceed the limit")
 # The parser read the provider's HTML error page, not the model's text.
-_WEB_PAGE = re.compile(r"(Unexpected|Unrecognized) token '?<")
+_WEB_PAGE = compile_regex(r"(Unexpected|Unrecognized) token '?<")
 
 DENIED = CallVerdict(ResultStatus.DENIED, FlagSource.EXPLICIT, FaultLayer.REFUSED)
 _SCHEMA = CallVerdict(ResultStatus.ERROR, FlagSource.EXPLICIT, FaultLayer.SCHEMA)
@@ -59,11 +60,11 @@ _STATUS = {
 }
 STATUS_WORDS = tuple(_STATUS)
 
-_PREFIX = re.compile(r"(Tool execution failed: |Error: |AI_\w{1,60}: )*")
-_NOT_JSON = re.compile(
+_PREFIX = compile_regex(r"(Tool execution failed: |Error: |AI_\w{1,60}: )*")
+_NOT_JSON = compile_regex(
     r"Invalid input for tool \S{1,200}: JSON parsing failed|JSON parsing failed|invalid JSON"
 )
-_NOT_AS_DEFINED = re.compile(
+_NOT_AS_DEFINED = compile_regex(
     r"Unknown tool: |Model tried to call unavailable tool|Invalid input for tool|Invalid arguments"
     r"|Type validation failed|\S{1,200} invalid input: "
 )
@@ -180,7 +181,7 @@ def _find_objects(content: str) -> list[tuple[int, dict[str, Any]]]:
     return objects
 
 
-_GAP = re.compile(r"[ \t\n\r,:]*")
+_GAP = compile_regex(r"[ \t\n\r,:]*")
 
 
 def _member_text(content: str, start: int, name: str) -> str | None:

@@ -9,7 +9,6 @@ known to have failed.
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from ingest.events import ArgsSource, FaultLayer, FlagSource, ResultStatus, Visibility
@@ -19,6 +18,7 @@ from ingest.formats.provider_messages.message_parts import read_result
 from ingest.formats.spans.span import UnderstoodSpan
 from ingest.formats.traces.span_steps import TracedCall, TracedStep
 from lenient.calls.refusals import LIBRARY_REFUSALS, MCP_REFUSALS
+from lenient.regex import compile_regex
 
 # These APIs return arguments as an object, so the instrumentation wrote any argument text.
 _OBJECT_APIS = ("anthropic", "aws", "amazon", "bedrock", "gcp", "google", "gemini", "vertex", "cohere")
@@ -52,7 +52,7 @@ _ROWS = (
     (FaultLayer.SYNTAX, r"JSONDecodeError|json\.decoder\.|Unexpected token .{1,40} in JSON|not valid JSON"),
     *((FaultLayer.TOOL_REJECTED, pattern) for pattern in LIBRARY_REFUSALS),
 )
-_TEXTS = tuple((re.compile(pattern), layer) for layer, pattern in _ROWS)
+_TEXTS = tuple((compile_regex(pattern), layer) for layer, pattern in _ROWS)
 
 
 def call_fields(step: TracedStep, ordinal: int) -> dict[str, Any]:
