@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
+
+import msgspec
 
 
 class ForeignKind(StrEnum):
@@ -21,8 +22,7 @@ class ForeignKind(StrEnum):
     EMPTY = "empty"
 
 
-@dataclass(frozen=True, slots=True)
-class RejectedFile:
+class RejectedFile(msgspec.Struct, frozen=True):
     """A file that could not be used, or that needs another file to be used.
 
     `reason` continues a sentence that begins with the file's path. `foreign` is the kind of a file that is
@@ -36,8 +36,7 @@ class RejectedFile:
     is_new: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DamagedFile:
+class DamagedFile(msgspec.Struct, frozen=True):
     """A file that was read although some of its lines are unreadable.
 
     `lines` counts the unreadable lines. `reason` says why the first of them is unreadable.
@@ -48,8 +47,7 @@ class DamagedFile:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadReport:
+class LoadReport(msgspec.Struct, frozen=True, kw_only=True):
     """The final figures of one load. They count only files of this load, not the whole store.
 
     `loaded` files were read. `unchanged` files were already in the store, under this name or as a copy.
@@ -102,8 +100,7 @@ class LoadReport:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Reject:
+class Reject(msgspec.Struct, frozen=True):
     """A line or a value of a file that could not be used. `line` is None if the whole file could not be used.
 
     `tools` is the hash of the tool definitions used to read the file. `foreign` is as in `RejectedFile`.
@@ -121,8 +118,7 @@ class Reject:
     part_of: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReparseReport:
+class ReparseReport(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of a reparse. `calls` counts the calls that were judged again. `changed` counts the calls
     whose verdict changed.
 
@@ -135,8 +131,7 @@ class ReparseReport:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class ModelName:
+class ModelName(msgspec.Struct, frozen=True):
     """The name of a model in logs.
 
     `model` is the name under which the calls of this model are counted. If `model` differs from the name in
@@ -151,8 +146,7 @@ class ModelName:
     calls: int
 
 
-@dataclass(frozen=True, slots=True)
-class ModelNamesReport:
+class ModelNamesReport(msgspec.Struct, frozen=True):
     """The models of a store.
 
     `generation` is the name of the new store file if the models were recounted. Otherwise it is None.
@@ -163,8 +157,7 @@ class ModelNamesReport:
     generation: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForgetReport:
+class ForgetReport(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of a deletion of sessions.
 
     `generation` is the name of the new store file. It is None when nothing was deleted. `runs` counts the
@@ -184,8 +177,7 @@ class ForgetReport:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetentionReport:
+class RetentionReport(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of removing old data.
 
     `generation` is the name of the new store file. It is None when nothing was removed. Sessions that ended
@@ -207,8 +199,7 @@ class RetentionReport:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BackupReport:
+class BackupReport(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of a backup.
 
     `name` is the backup of the present state of the store. `unchanged` is True if this backup existed before.
@@ -230,8 +221,7 @@ class BackupReport:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RestoreReport:
+class RestoreReport(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of a restored backup. The backup was made at `made_at` (UTC).
 
     `generation` is the name of the store file that the restore published.
@@ -247,8 +237,7 @@ class RestoreReport:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifyReport:
+class VerifyReport(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a successful check.
 
     `of` names the store or the backup that was checked. `rows` has the number of rows by table.
@@ -262,8 +251,7 @@ class VerifyReport:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
     """The progress of a load.
 
     `name` is the file that is being read. `bytes_done` includes the bytes of skipped files.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import msgspec
@@ -55,8 +54,7 @@ class Record(msgspec.Struct, gc=False):
         return LogLine(self.where.line + self._line, self.start + start) if start else self.where
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class Source(msgspec.Struct, frozen=True, kw_only=True):
     """The description of a format: which facts its logs contain. The Data page shows these facts for each
     source.
 
@@ -80,8 +78,7 @@ def read_no_sibling(_name: str) -> None:
     """Return None for every name. This function is used for a log that is not in a folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(msgspec.Struct, frozen=True):
     """The facts about a file that a translator gets in addition to the records.
 
     `name` is the file's name without folders, `folder` the name of its folder, `path` the whole path

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+import msgspec
 import orjson
 
 # The fields that can be mapped, each with the key that the chat format reads first.
@@ -70,8 +70,7 @@ class BadMappingError(Exception):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class FieldPath:
+class FieldPath(msgspec.Struct, frozen=True):
     """A path into a record. `steps` are the keys and array indexes from the record to the value."""
 
     text: str
@@ -123,8 +122,7 @@ class FieldPath:
         return ""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordMapping:
+class RecordMapping(msgspec.Struct, frozen=True):
     """The path of each field in a field mapping."""
 
     paths: tuple[tuple[str, FieldPath], ...]

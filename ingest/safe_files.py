@@ -10,11 +10,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec.structs import asdict, replace
 
 from ingest.errors import explain_os_errors
 
@@ -86,8 +88,7 @@ def is_open_to_everybody(folder: Path) -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class LockOwner:
+class LockOwner(msgspec.Struct, frozen=True):
     """The process that has a lock. `url` is "" if the process serves no page, or not yet."""
 
     pid: int

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar, cast
+
+from msgspec.structs import fields
 
 from ingest.events import Event, Rejected
 from ingest.log_format import About, Format, Record, Source, Translator

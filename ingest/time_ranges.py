@@ -7,8 +7,9 @@ month, the newest days, or two days: `2026-11-09..yesterday`. A moment is a day 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+
+import msgspec
 
 Days = tuple[date, date]
 PRESETS = ("28 days", "1 day", "7 days", "90 days", "All days", "7 days to today", "28 days to today")
@@ -30,8 +31,7 @@ _LONGEST = 3_660  # days; ten years
 _WEEK = 7
 
 
-@dataclass(frozen=True, slots=True)
-class TimeRange:
+class TimeRange(msgspec.Struct, frozen=True):
     """A range of days (UTC).
 
     The range has the newest `length` days, or the days from `first` to `last`. If none of the three is set,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, asdict, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from dataclasses import replace as replace_fields
 from datetime import datetime
 from functools import partial
@@ -387,7 +387,7 @@ def _find_mine(others: Sequence[str], store: Path, *, ask: bool, as_json: bool) 
         raise OptionError("--mine finds the logs by itself; do not name other paths with it")
     surveys = survey_machine()
     if as_json and ask:
-        print(render.to_json([asdict(survey) for survey in surveys]))
+        print(render.to_json(surveys))
     elif not as_json:
         for line in render.survey_lines(surveys, datetime.now().astimezone()):
             print(line, flush=True)
@@ -439,7 +439,7 @@ def _load(
 
 def show_report(report: LoadReport, *, store: Path, quiet: bool, as_json: bool) -> None:
     if as_json:
-        print(render.to_json(asdict(report)))
+        print(render.to_json(report))
     elif not quiet:
         is_read_by_a_person = report.generation is not None and sys.stdout.isatty()
         print(render.load_report(report, store, describe_store_rates(store) if is_read_by_a_person else ()))
@@ -468,7 +468,7 @@ def _print_forecast(named: Sequence[str], store: Path, words: dict[str, Any], *,
     only_for_loads = ("labels", "workers", "on", "shared", "replacing")
     options = {name: value for name, value in words.items() if name not in only_for_loads}
     outlook = forecast_load(named, store, **options)
-    print(render.to_json(asdict(outlook)) if as_json else render.outlook_text(outlook))
+    print(render.to_json(outlook) if as_json else render.outlook_text(outlook))
 
 
 def _watch(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import asdict
 
 from callgauge.cli import render
 from callgauge.cli.maintenance_commands import Json, Wait, WaitAtMost, lock_patience
@@ -183,7 +183,7 @@ def backup(
     from ingest.backup.make_backup import make_backup
 
     report = make_backup(store, to, keep=keep, with_keys=with_keys)
-    print(render.to_json(asdict(report)) if as_json else render.backup_text(report))
+    print(render.to_json(report) if as_json else render.backup_text(report))
 
 
 def restore(
@@ -201,7 +201,7 @@ def restore(
     report = put_back(
         source, store, backup=backup, replace=replace, patience=lock_patience(wait, wait_at_most)
     )
-    print(render.to_json(asdict(report)) if as_json else render.restore_text(report, store))
+    print(render.to_json(report) if as_json else render.restore_text(report, store))
 
 
 def verify(
@@ -225,4 +225,4 @@ def verify(
         report = verify_store(store)
     else:
         raise OptionError("name what to check: --store DIR, or the place of a backup")
-    print(render.to_json(asdict(report)) if as_json else render.verify_text(report))
+    print(render.to_json(report) if as_json else render.verify_text(report))

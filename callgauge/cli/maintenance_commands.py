@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -61,7 +60,7 @@ def reparse(
         store, everything=everything, tools=tools or (), patience=lock_patience(wait, wait_at_most)
     )
     if as_json:
-        print(render.to_json(asdict(report)))
+        print(render.to_json(report))
     elif report.generation is None:
         print(f"nothing to do: this parser version has already parsed every call of {store}")
     else:
@@ -100,7 +99,7 @@ def rejects(
     if not retry:
         rejects = rejected.list_rejects(store, files=files, code=code)
         if as_json:
-            print(render.to_json([asdict(reject) for reject in rejects]))
+            print(render.to_json(list(rejects)))
         else:
             for line in render.rejects_lines(rejects, each=code is not None or files is not None):
                 print(line)
@@ -119,7 +118,7 @@ def rejects(
     for sentence in left:
         render.print_message(f"skipped: {sentence}")
     if as_json:
-        print(render.to_json(asdict(report) if report else None))
+        print(render.to_json(report))
     else:
         print(render.load_report(report, store) if report else "nothing to retry")
 
@@ -138,7 +137,7 @@ def models(
 
     report = count_models_anew(store, patience=lock_patience(wait, wait_at_most))
     if as_json:
-        print(render.to_json(asdict(report)))
+        print(render.to_json(report))
         return
     for line in render.model_lines(report):
         print(line)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import structs
 
 from callgauge.api.questions.parsed_calls import code_data, request_data
 from callgauge.cli import render
@@ -142,9 +143,11 @@ def formats(
         sources = [
             (form.SOURCE, log_formats.distribution_of(form)) for form in log_formats.formats().values()
         ]
-        listed = [{**asdict(source), "distribution": distribution} for source, distribution in sources]
+        listed = [
+            {**structs.asdict(source), "distribution": distribution} for source, distribution in sources
+        ]
         print(render.to_json(listed) if as_json else parser.formats_text(sources))
         return
     claims = [claim for file in files for claim in explain_files(file)]
-    print(render.to_json([asdict(claim) for claim in claims]) if as_json else parser.claims_text(claims))
+    print(render.to_json(claims) if as_json else parser.claims_text(claims))
     raise typer.Exit(0 if all(claim.name for claim in claims) else ExitCode.FAILED)

@@ -8,7 +8,6 @@ import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -106,14 +105,13 @@ def _check_place(store_dir: Path, to: str | Path, keep: int) -> BackupPlace:
     return place
 
 
-@dataclass(slots=True)
-class PieceSender:
+class PieceSender(msgspec.Struct):
     """Sends the pieces that the backup location lacks, and reads back each sent piece."""
 
     place: BackupPlace
     on_write: OnWrite
     bytes_sent: int = 0
-    _there: dict[str, int] = field(default_factory=dict)
+    _there: dict[str, int] = {}
 
     def __post_init__(self) -> None:
         self._there = dict(self.place.list_sizes(PIECES))

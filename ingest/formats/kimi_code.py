@@ -27,9 +27,10 @@ read from the folder names and from `state.json`.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from ingest.decoding.fields import (
     count_input_parts,
@@ -92,13 +93,12 @@ def translator(about: About) -> Translator:
     return KimiAgent(about.identity)
 
 
-@dataclass(slots=True)
-class _KimiStep:
+class _KimiStep(msgspec.Struct):
     where: LogLine
     ts: datetime | None
-    texts: list[str] = field(default_factory=list)
-    calls: list[dict[str, Any]] = field(default_factory=list)
-    results: list[ResultSeen] = field(default_factory=list)
+    texts: list[str] = []
+    calls: list[dict[str, Any]] = []
+    results: list[ResultSeen] = []
 
     @property
     def is_full(self) -> bool:

@@ -36,10 +36,10 @@ sessions share a key. Results and answers are missing in the last turn of a sess
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from ingest.decoding.fields import (
@@ -104,8 +104,7 @@ def translator(about: About) -> Translator:
     return _Telemetry(about.identity)
 
 
-@dataclass(slots=True)
-class _TelemetrySession:
+class _TelemetrySession(msgspec.Struct):
     """The state of one session.
 
     `step` is the index of the turn's latest model reply, or -1 before the first reply. `ended` is True when a
@@ -119,8 +118,8 @@ class _TelemetrySession:
     open: bool = False
     step: int = -1
     ended: bool = True
-    turn: list[Event] = field(default_factory=list)
-    before: list[Event] = field(default_factory=list)
+    turn: list[Event] = []
+    before: list[Event] = []
 
     def release(self) -> Iterator[Event]:
         """Yield all waiting events unchanged and remove them."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from ingest.errors import OptionError
 from ingest.load_report import ForgetReport
@@ -52,8 +53,7 @@ OnLeaving = Callable[[Collection[str], Collection[str]], None]
 """Function that is called with the ids of the sessions and calls to delete, before the deletion."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionChoice:
+class SessionChoice(msgspec.Struct, frozen=True, kw_only=True):
     """The sessions to remove. Exactly one of the three fields must be set.
 
     `sessions` are ids of sessions. `before` chooses sessions whose last event is before this day (UTC).

@@ -6,11 +6,12 @@ A compressed tar archive must be read completely, because otherwise its members 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from ingest.decoding.lines import MAX_LINE
 from ingest.formats import format_problems, is_last_resort
@@ -65,8 +66,7 @@ class PlannedAction(StrEnum):
     REJECTED = "rejected"
 
 
-@dataclass(frozen=True, slots=True)
-class FileShare:
+class FileShare(msgspec.Struct, frozen=True):
     """The files for which a load would take the same action and use the same format.
 
     `files` is the number of files, `bytes` their total size on disk. `form` is the name of the format. It is
@@ -79,8 +79,7 @@ class FileShare:
     bytes: int
 
 
-@dataclass(frozen=True, slots=True)
-class MappedRecord:
+class MappedRecord(msgspec.Struct, frozen=True):
     """The mapped values of record `number` in `file`, as a load would read them.
 
     `fields` has a short form of each field's value. `missing` are the fields that were not found.
@@ -92,8 +91,7 @@ class MappedRecord:
     missing: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LoadForecast:
+class LoadForecast(msgspec.Struct, frozen=True):
     """The forecast of a load: the files by action and format, and the files that it would reject.
 
     `companions` are files that are read together with another file; the reason names that file. `left` is the

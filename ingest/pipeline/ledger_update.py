@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ingest.load_report import RejectedFile
 from ingest.pipeline.planning.change_detection import Change, ChangeDecision, decide_copy, reader_version

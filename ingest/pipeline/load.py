@@ -10,10 +10,11 @@ import gc
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from ingest.decoding.lines import MAX_LINE
 from ingest.formats import format_problems

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from itertools import islice
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pyarrow as pa
+from msgspec.structs import asdict, astuple
 
 from ingest.events import FaultLayer
 from ingest.formats import formats
@@ -44,43 +44,42 @@ class LoadedFile(msgspec.Struct, frozen=True, gc=False):
     rejects: int
 
 
-@dataclass(slots=True)
-class LoadTotals:
+class LoadTotals(msgspec.Struct):
     """What a load has done so far: files by outcome, and counts."""
 
     unchanged: int = 0
-    loaded: list[LoadedFile] = field(default_factory=list)
+    loaded: list[LoadedFile] = []
     lines_read: int = 0
     bytes_read: int = 0
-    forgot: list[int] = field(default_factory=list)  # ids of files with sessions that must be deleted
-    rejected: list[RejectedFile] = field(default_factory=list)
-    refused_new: list[LedgerRow] = field(default_factory=list)
-    companions: list[RejectedFile] = field(default_factory=list)
-    refused_again: list[LedgerRow] = field(default_factory=list)
-    renamed: list[LedgerRow] = field(default_factory=list)
+    forgot: list[int] = []  # ids of files with sessions that must be deleted
+    rejected: list[RejectedFile] = []
+    refused_new: list[LedgerRow] = []
+    companions: list[RejectedFile] = []
+    refused_again: list[LedgerRow] = []
+    renamed: list[LedgerRow] = []
     # ids of files that were already in the store, with the files' present stamps
-    seen_anew: list[tuple[int, FileLook]] = field(default_factory=list)
-    copies: list[LedgerCopy] = field(default_factory=list)
+    seen_anew: list[tuple[int, FileLook]] = []
+    copies: list[LedgerCopy] = []
     worth_noting: bool = False  # True when the check of an unchanged file or of a copy took long
     # The id of a replaced file → the id of the file that replaced it, or None if no file did.
-    replaced: dict[int, int | None] = field(default_factory=dict)
-    removed: set[int] = field(default_factory=set)  # ids in `replaced` whose files now have other content
+    replaced: dict[int, int | None] = {}
+    removed: set[int] = set()  # ids in `replaced` whose files now have other content
     # file id → row for earlier content that stays in the store
-    retired: dict[int, LedgerRow] = field(default_factory=dict)
-    figures: dict[str, int] = field(default_factory=dict)
+    retired: dict[int, LedgerRow] = {}
+    figures: dict[str, int] = {}
     # ledger rows with the names that the privacy rules require
-    veiled: list[LedgerRow] = field(default_factory=list)
+    veiled: list[LedgerRow] = []
     less_kept: bool = False  # True when files were read again to store less of them
     unread: int = 0
     left: int = 0
     # ids of files in this load whose content is in the store
-    present: list[int] = field(default_factory=list)
+    present: list[int] = []
     newest: datetime | None = None  # when the newest session of these files ended
     notes: tuple[str, ...] = ()
     # missing fact → names of files that lack the fact
-    missing: dict[str, list[str]] = field(default_factory=dict)
+    missing: dict[str, list[str]] = {}
     rejects: int = 0
-    damaged: list[DamagedFile] = field(default_factory=list)
+    damaged: list[DamagedFile] = []
 
     @property
     def has_changes(self) -> bool:

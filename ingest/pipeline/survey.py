@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+import msgspec
 
 from ingest.decoding.lines import MAX_LINE
 from ingest.pipeline.reading.format_recognition import UnusableFileError, recognise_log
@@ -19,8 +20,7 @@ from ingest.sources.session_trees import gather_trees
 _TRIED = 3  # number of an agent's newest files for which the format is checked
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSurvey:
+class AgentSurvey(msgspec.Struct, frozen=True):
     """The logs of an agent on this machine.
 
     `unit` is what one log contains (session, event, database). `bytes` is the total size of the logs,

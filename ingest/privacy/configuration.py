@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from ingest.errors import OptionError, explain_os_errors
 from ingest.privacy.event_redaction import Privacy
@@ -26,8 +27,7 @@ KEY = "redaction.key"
 _BYTES = 32
 
 
-@dataclass(frozen=True, slots=True)
-class PrivacyOptions:
+class PrivacyOptions(msgspec.Struct, frozen=True):
     """The privacy options of a load.
 
     If `rules` is None, nothing is redacted. If `results` is False, the load drops the content of tool

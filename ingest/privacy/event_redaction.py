@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from msgspec.structs import replace
 
 from ingest.events import (
@@ -37,8 +37,7 @@ _TEXTS = frozenset(
 _NOT_OUTPUT = frozenset({FaultLayer.SYNTAX, FaultLayer.SCHEMA, FaultLayer.REFUSED})
 
 
-@dataclass(frozen=True, slots=True)
-class Privacy:
+class Privacy(msgspec.Struct, frozen=True):
     """The redaction that one load applies to events, names and definitions. This object can be pickled."""
 
     redactor: Redactor | None = None

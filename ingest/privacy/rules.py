@@ -17,10 +17,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from ingest.errors import OptionError
 from ingest.privacy.access_tokens import TOKEN_TYPES, TokenDetector
@@ -86,8 +87,7 @@ _OFF = frozenset({"high_entropy", "ip"})
 _TYPE = re.compile(r"[a-z][a-z_]{1,29}")
 
 
-@dataclass(frozen=True, slots=True)
-class CustomPattern:
+class CustomPattern(msgspec.Struct, frozen=True):
     """A pattern of the user's configuration file. `kind` is the type of the values that it matches."""
 
     kind: str
@@ -100,11 +100,10 @@ class CustomPattern:
                 yield Match(*match.span(group), self.kind.replace("_", ""))
 
 
-@dataclass(frozen=True, slots=True)
-class RedactionRules:
+class RedactionRules(msgspec.Struct, frozen=True):
     """The rules of redaction. `on` are the names of the enabled detectors, `own` the user's patterns."""
 
-    on: frozenset[str] = field(default=_NAMES - _OFF)
+    on: frozenset[str] = msgspec.field(default=_NAMES - _OFF)
     own: tuple[CustomPattern, ...] = ()
 
     def detectors(self) -> tuple[Detector, ...]:

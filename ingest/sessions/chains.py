@@ -9,9 +9,10 @@ sequence.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+
+import msgspec
 
 from ingest.events import FaultLayer
 
@@ -49,8 +50,7 @@ class Attempt(Protocol):
     def comparable_arguments(self) -> str | None: ...  # None when the arguments are unknown
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(msgspec.Struct, frozen=True):
     """A call's position in its retry sequence.
 
     `first` is the index of the first call of the sequence. `attempt` counts from 1. `retry_kind` is None for

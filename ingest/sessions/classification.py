@@ -6,7 +6,6 @@ arguments again. The failure stage is the first stage at which either source rep
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -47,8 +46,7 @@ class ToolSize(NamedTuple):
     size: int  # bytes of JSON
 
 
-@dataclass(frozen=True, slots=True)
-class CallDefinitions:
+class CallDefinitions(msgspec.Struct, frozen=True):
     """The tool definitions for judging a call. Definitions in the log have priority over definitions of
     --tools.
 

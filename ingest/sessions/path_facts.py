@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
+
+import msgspec
+from msgspec.structs import asdict, astuple, fields
 
 
 class FactSource(StrEnum):
@@ -19,14 +21,12 @@ class FactSource(StrEnum):
     GIVEN = "given"  # an option of the load, which applies to all files
 
 
-@dataclass(frozen=True, slots=True)
-class PathFact:
+class PathFact(msgspec.Struct, frozen=True):
     value: str
     source: FactSource
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PathFacts:
+class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts about a file that are not in the file's content.
 
     `model` and `prompt` (a name, or `name@version`) apply when the log does not name a model or a prompt.
@@ -56,7 +56,7 @@ class PathFacts:
 
     def to_json(self) -> str | None:
         """Return the facts as stored JSON, `{"model": ["gpt-4o", "path"]}`, or None without facts."""
-        facts = {name: list(fact.values()) for name, fact in asdict(self).items() if fact is not None}
+        facts = {name: astuple(fact) for name, fact in asdict(self).items() if fact is not None}
         return json.dumps(facts, ensure_ascii=False) if facts else None
 
     @classmethod

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
+
+import msgspec
 
 from ingest.sources.known_agents import AGENTS, EDITOR_FOLDERS, AgentLogs
 
@@ -20,13 +21,12 @@ _MAGIC = re.compile(r"[*?\[]")
 _DEPTH = 20  # levels of folders that a `**` can match
 
 
-@dataclass(slots=True)
-class FoundFiles:
+class FoundFiles(msgspec.Struct):
     """The files of an agent. `unreadable` maps each folder that could not be read to the reason."""
 
     agent: AgentLogs
-    files: list[os.DirEntry[str]] = field(default_factory=list)
-    unreadable: list[str] = field(default_factory=list)
+    files: list[os.DirEntry[str]] = []
+    unreadable: list[str] = []
 
 
 def find_agent_files(agent: AgentLogs, home: str, environment: Mapping[str, str]) -> FoundFiles:

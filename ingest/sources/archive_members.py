@@ -10,10 +10,12 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import ClassVar
+
+import msgspec
+from msgspec.structs import replace
 
 from ingest.errors import DamagedFileError
 from ingest.sources.archives import tar_archive, zip_archive
@@ -31,8 +33,7 @@ _OF_A_MAC = "__MACOSX"
 Packed = zip_archive.ZipMember | tar_archive.TarMember
 
 
-@dataclass(frozen=True, slots=True)
-class Archive:
+class Archive(msgspec.Struct, frozen=True):
     """A zip or tar archive that may contain logs.
 
     `compression` is the compression of a whole tar archive, or None if it is uncompressed. The members of a
@@ -50,8 +51,7 @@ class Archive:
         return DecompressedStream(stored, self.compression) if self.compression else stored
 
 
-@dataclass(frozen=True, slots=True)
-class ArchiveMember:
+class ArchiveMember(msgspec.Struct, frozen=True):
     archive: Archive
     member: Packed
 
@@ -173,8 +173,7 @@ def _member_log(archive: LogFile, place: ArchiveMember, order: int) -> LogFile:
     return LogFile(name, place, stamp, problem, archive=archive.name, order=order)
 
 
-@dataclass(frozen=True, slots=True)
-class StreamedMember:
+class StreamedMember(msgspec.Struct, frozen=True):
     """A tar member that can be read only while its archive is being listed."""
 
     tape: tar_archive.ForwardStream

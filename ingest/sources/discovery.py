@@ -15,8 +15,9 @@ import stat
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from ingest.errors import InputError, NothingFoundError
 from ingest.sources.agent_places import hidden_patterns, match_files
@@ -199,8 +200,7 @@ def _file_kind(mode: int) -> str:
     return next((name for test, name in kinds if test(mode)), "a device")
 
 
-@dataclass(slots=True)
-class HiddenNames:
+class HiddenNames(msgspec.Struct):
     """The hidden files and folders that a search found.
 
     `searched` counts the logs in hidden folders of known agents, by path. `left_out` counts skipped hidden
@@ -208,11 +208,11 @@ class HiddenNames:
     files that contain no tool calls and belong to agents' sessions, by agent and tree.
     """
 
-    searched: Counter[str] = field(default_factory=Counter)
-    left_out: Counter[str] = field(default_factory=Counter)
-    first: dict[str, str] = field(default_factory=dict)
+    searched: Counter[str] = msgspec.field(default_factory=Counter)
+    left_out: Counter[str] = msgspec.field(default_factory=Counter)
+    first: dict[str, str] = {}
     files: int = 0
-    idle: Counter[tuple[str, str]] = field(default_factory=Counter)
+    idle: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
 
     def leave_out(self, name: str, path: str) -> None:
         self.left_out[name] += 1

@@ -7,11 +7,10 @@ folders. docs/reference/agents.md is made from this table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class AgentLogs:
+class AgentLogs(msgspec.Struct, frozen=True):
     """The places where an agent keeps its logs.
 
     `read_as` names the formats that read the logs. If no format reads the logs, it is empty and `why` may

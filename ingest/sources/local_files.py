@@ -6,9 +6,10 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
+
+import msgspec
 
 from ingest.errors import DamagedFileError, OptionError
 from ingest.sources.stored_names import is_address
@@ -17,8 +18,7 @@ STDIN = "-"
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class LocalFile:
+class LocalFile(msgspec.Struct, frozen=True):
     path: str
 
     random_access: ClassVar[bool] = True
@@ -42,8 +42,7 @@ class LocalFile:
         )  # a file name in a log must not lead to another folder
 
 
-@dataclass(frozen=True, slots=True)
-class StandardInput:
+class StandardInput(msgspec.Struct, frozen=True):
     """The standard input of this process, which can be read only once."""
 
     random_access: ClassVar[bool] = False

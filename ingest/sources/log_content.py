@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from ingest.errors import CutOffError, DamagedFileError
 from ingest.sources.archives import zip_archive
@@ -206,8 +207,7 @@ def _read_database(stream: RewindableStream, packing: Packing, log_file: LogFile
         return DatabaseLines(copy_stream(stream))
 
 
-@dataclass(frozen=True, slots=True)
-class SideFiles:
+class SideFiles(msgspec.Struct, frozen=True):
     """Function that opens the file whose name is a database's name with the given suffix."""
 
     place: LogPlace

@@ -6,8 +6,9 @@ All classes here can be pickled, because worker processes open the logs.
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from ingest.sources.stored_names import is_address
 
@@ -51,8 +52,7 @@ def can_open(place: LogPlace | None) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class FileStamp:
+class FileStamp(msgspec.Struct, frozen=True):
     """Size, time and version of stored bytes. A file with an unchanged stamp is not read again.
 
     `size` is the stored size in bytes. `version` comes from an object store or an archive, for example an
@@ -69,8 +69,7 @@ class FileStamp:
         return bool(self.mtime_ns or self.version)
 
 
-@dataclass(frozen=True, slots=True)
-class LogFile:
+class LogFile(msgspec.Struct, frozen=True):
     """A log to load. `name` is the name under which the store records the log.
 
     `problem` says why the log cannot be read, or is None. `content_size` is the size of the uncompressed

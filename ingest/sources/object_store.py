@@ -14,12 +14,12 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, ClassVar
 
 import fsspec
+import msgspec
 
 from ingest.errors import OptionError
 from ingest.sources.log_file import FileStamp, LogFile
@@ -42,8 +42,7 @@ PIECE = 4 * 1024 * 1024  # bytes fetched in one request
 _TRIES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteObject:
+class RemoteObject(msgspec.Struct, frozen=True):
     """An object at an address, with the size, time and version that were listed."""
 
     url: str

@@ -13,9 +13,10 @@ import os
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import ClassVar
+
+import msgspec
 
 from ingest.decoding.session_files import ONE_LINE, make_file_line, make_first_line
 from ingest.sources.archives.streams import PieceStream
@@ -36,8 +37,7 @@ LookAt = Callable[[str], LogFile]
 """Function that returns the file at a path as it is on disk now."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionFile:
+class SessionFile(msgspec.Struct, frozen=True):
     """A file of a session: its path in the tree, and the place from which its bytes are read.
 
     `problem` says why the file cannot be read.
@@ -48,8 +48,7 @@ class SessionFile:
     problem: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SessionTree:
+class SessionTree(msgspec.Struct, frozen=True):
     """The files of a session that has several files, in the order in which they are read.
 
     `root` is the stored name of the tree's root. The paths of files are relative to the root.
@@ -111,15 +110,14 @@ def _read_session_file(file: SessionFile) -> Iterator[bytes]:
     yield b"\n" * breaks
 
 
-@dataclass(slots=True)
-class GatheredTrees:
+class GatheredTrees(msgspec.Struct):
     """The logs found among files.
 
     `idle` counts the files without tool calls in trees, by producer and root.
     """
 
-    logs: list[LogFile] = field(default_factory=list)
-    idle: Counter[tuple[str, str]] = field(default_factory=Counter)
+    logs: list[LogFile] = []
+    idle: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
 
 
 def gather_trees(files: Iterable[LogFile], look_at: LookAt | None = None) -> GatheredTrees:

@@ -9,8 +9,9 @@ import fnmatch
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 _ROOT = r"(?P<root>(?:.*[/!])?)"
 _FOLDERS = ("session/", "session_", "message/", "part/")  # every path of a tree contains one of these names
@@ -45,8 +46,7 @@ class FileKind(NamedTuple):
     places: str
 
 
-@dataclass(frozen=True, slots=True)
-class TreeLayout:
+class TreeLayout(msgspec.Struct, frozen=True):
     """The folder tree in which one agent keeps its sessions.
 
     `kinds` are in the order in which the files of a group are read. `folder` is the folder of a session,

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
+
+from msgspec.structs import replace
 
 from ingest.errors import explain_os_errors
 from ingest.store.connection import COPY, GENERATED, WITHOUT_LOG, check_copy

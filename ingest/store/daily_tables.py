@@ -8,7 +8,8 @@ load.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from ingest.store.scripts import read_script
 
@@ -19,8 +20,7 @@ _DAYS = "WHERE EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM {nam
 _SAME_DAY = {False: "d.day = c.day", True: "d.day IS NULL AND c.day IS NULL"}
 
 
-@dataclass(frozen=True, slots=True)
-class Extreme:
+class Extreme(msgspec.Struct, frozen=True):
     """Columns of which the smallest or the largest values are kept. Rows are compared by these columns in
     order.
     """
@@ -29,8 +29,7 @@ class Extreme:
     is_largest: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(msgspec.Struct, frozen=True):
     """The rows that a script counts.
 
     If the aggregate `number` over the view `facts` is 0, the script returns no rows.
@@ -40,8 +39,7 @@ class Counted:
     number: str
 
 
-@dataclass(frozen=True, slots=True)
-class DailyTable:
+class DailyTable(msgspec.Struct, frozen=True):
     """A table of daily sums. Columns that are not named here are added up.
 
     A row is removed when its column `counts` is 0. `groups` are list columns parallel to `group_ids`. The

@@ -12,9 +12,10 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from ingest.errors import StoreBusy, StoreError, explain_os_errors
 from ingest.safe_files import flush_to_disk, lock_file, new_files_like
@@ -83,8 +84,7 @@ def generation_number(name: str) -> int:
     return int(match[1]) if match else 0
 
 
-@dataclass(frozen=True, slots=True)
-class StoreFolder:
+class StoreFolder(msgspec.Struct, frozen=True):
     """A store folder that this process has locked, and its shared store, if it has one."""
 
     path: Path

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from operator import attrgetter
 from typing import Any, Generic, TypeVar
+
+import msgspec
 
 from ingest.load_report import ForeignKind
 from ingest.sources.log_content import CUT_OFF
@@ -25,8 +26,7 @@ class FileStatus(StrEnum):
     REJECTED = "rejected"
 
 
-@dataclass(frozen=True, slots=True)
-class ReadWith:
+class ReadWith(msgspec.Struct, frozen=True):
     """The options of a load that affected how a file was read.
 
     `tools` is the hash of the given tool definitions, or None. `cut_at` is the longest allowed line in bytes.
@@ -41,8 +41,7 @@ class ReadWith:
     facts: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FileLook:
+class FileLook(msgspec.Struct, frozen=True):
     """The stamp of a log at the last check. If the stamp is unchanged, a load need not open the file.
 
     `archive` names the archive that contains the log. `archive_seen` is the stamp of this archive.
@@ -57,8 +56,7 @@ class FileLook:
         return cls(log_file.seen, log_file.archive, log_file.archive_seen)
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerRow:
+class LedgerRow(msgspec.Struct, frozen=True):
     """A row of the table `files`, with the columns that decide whether a file must be read.
 
     `size` is the length of the content in bytes. `fingerprint` is a hash of the content, or None when nothing
@@ -98,8 +96,7 @@ class LedgerRow:
         return self.fingerprint and self.fingerprint.removesuffix(CUT_OFF)
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerCopy:
+class LedgerCopy(msgspec.Struct, frozen=True):
     """Another file name with the same content, from a row of the table `copies`."""
 
     name: str

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import duckdb
+from msgspec.structs import replace
 
 from ingest.errors import StoreError
 from ingest.load_report import ForeignKind, ModelName, Reject

@@ -7,8 +7,9 @@ stay. The sums of days before `facts_before` are never recomputed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
+
+import msgspec
 
 from ingest.store.generation_file import GenerationBuilder
 from ingest.store.scripts import read_script, run_script
@@ -32,8 +33,7 @@ _STORED = "SELECT text_before, facts_before FROM store_info"
 _REMEMBER = "UPDATE store_info SET text_before = ?, facts_before = ?"
 
 
-@dataclass(frozen=True, slots=True)
-class StoreLimits:
+class StoreLimits(msgspec.Struct, frozen=True):
     """The days (UTC) before which message content and rows are removed. The last event of a session counts.
 
     If a limit is None, nothing is removed for it.

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 import duckdb
+import msgspec
 
 from ingest.store.shared.pointer import SEGMENT
 from ingest.store.shared.segment_places import SegmentPlaces, find_segment_places
@@ -58,8 +58,7 @@ _COLUMNS = """
     WHERE database_name = ? ORDER BY table_name, column_index"""
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(msgspec.Struct, frozen=True):
     """A segment file that a store file names. `number` counts from 1 and never changes.
 
     `month` is the first day of the month whose daily sums the file contains. It is None if the file contains

@@ -6,7 +6,8 @@ The stored content replaces the log: raw arguments, messages of the agent, defin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from ingest.events import (
     ArgsSource,
@@ -50,8 +51,7 @@ CALL_COLUMNS = (
 _NO_RESULT = (None, ResultStatus.MISSING)
 
 
-@dataclass(slots=True)
-class StoredTurn:
+class StoredTurn(msgspec.Struct):
     """A turn with its calls, from one file or several files. `rows[i]` is the row of `turn.calls[i]`."""
 
     row: Row

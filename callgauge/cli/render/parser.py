@@ -9,6 +9,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from callgauge.api.questions.parsed_calls import list_accepting_policies
 from callgauge.cli.render.terminal import escape_for_terminal, to_json
 from ingest.sessions.stored_text import spell_non_finite
@@ -194,7 +196,9 @@ def formats_text(sources: Sequence[tuple[Source, str | None]]) -> str:
     """
     blocks = []
     for source, distribution in sources:
-        facts = {name: value for name, value in asdict(source).items() if name not in ("name", "title")}
+        facts = {
+            name: value for name, value in structs.asdict(source).items() if name not in ("name", "title")
+        }
         lines = [f"{source.name}: {source.title}"]
         lines += [f"  {name.replace('_', ' '):18}  {value}" for name, value in facts.items()]
         if distribution is not None:

@@ -12,7 +12,9 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NoReturn
 
+import msgspec
 import typer
+from msgspec.structs import asdict
 
 from callgauge.checked_files.file_problems import CheckedFileError
 
@@ -23,7 +25,11 @@ _BETWEEN = 0.25  # The pause between two attempts to lock the store, in seconds.
 
 
 def to_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str, indent=2)
+    return json.dumps(value, ensure_ascii=False, default=_to_plain, indent=2)
+
+
+def _to_plain(value: Any) -> Any:
+    return asdict(value) if isinstance(value, msgspec.Struct) else str(value)
 
 
 def print_message(message: str) -> None:

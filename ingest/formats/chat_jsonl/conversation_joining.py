@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, NamedTuple
+
+import msgspec
 
 from ingest.formats.conversations.message_dump import DumpedSession
 from ingest.formats.provider_messages.message_hashes import call_mark, is_unique, words_mark
@@ -50,8 +51,7 @@ class RepeatedPart(NamedTuple):
     is_to_end: bool
 
 
-@dataclass(slots=True)
-class JoinedConversation:
+class JoinedConversation(msgspec.Struct):
     """The session of one conversation, and what is remembered about the conversation.
 
     `id` is the conversation's id in the log. If `id` is None, later lines are matched by their messages.
@@ -63,8 +63,8 @@ class JoinedConversation:
     id: str | None
     name: str | None
     history: bytes  # the hash of all messages so far
-    marks: list[MessageMark] = field(default_factory=list)
-    places: dict[bytes, int] = field(default_factory=dict)  # hash of a unique message → its index in `marks`
+    marks: list[MessageMark] = []
+    places: dict[bytes, int] = {}  # hash of a unique message → its index in `marks`
     results: int = 0  # number of tool results since the last message with a mark
     kept: int = _CONVERSATION  # approximate bytes in memory
     texts: tuple[int, int] = (

@@ -7,8 +7,9 @@ the same `is_error`; only the text distinguishes them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 from ingest.events import FaultLayer, FlagSource, ResultStatus
 from lenient.regex import compile_regex
@@ -25,8 +26,7 @@ class UserLineKind(StrEnum):
     NOISE = "noise"
 
 
-@dataclass(frozen=True, slots=True)
-class ResultFault:
+class ResultFault(msgspec.Struct, frozen=True):
     status: ResultStatus
     layer: FaultLayer
     flag_source: FlagSource = FlagSource.EXPLICIT

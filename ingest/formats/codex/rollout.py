@@ -6,9 +6,10 @@ A step is complete when the next step begins, because the token counts come afte
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from ingest.decoding.fields import (
     count_whole_input,
@@ -264,8 +265,7 @@ _RULES: Mapping[str, Mapping[str, _Rule]] = {
 }
 
 
-@dataclass(slots=True)
-class _OpenStep:
+class _OpenStep(msgspec.Struct):
     """One model reply, including all items of this reply so far.
 
     `ended` is True after a tool result or the token counts.
@@ -273,10 +273,10 @@ class _OpenStep:
 
     where: LogLine
     ts: datetime | None
-    texts: list[str] = field(default_factory=list)
-    calls: list[dict[str, Any]] = field(default_factory=list)
-    results: list[ResultSeen] = field(default_factory=list)
-    usage: Mapping[str, Any] = field(default_factory=dict)
+    texts: list[str] = []
+    calls: list[dict[str, Any]] = []
+    results: list[ResultSeen] = []
+    usage: Mapping[str, Any] = {}
     final: bool = False
     ended: bool = False
 

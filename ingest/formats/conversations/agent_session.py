@@ -7,9 +7,10 @@ turn ends with a message without calls, with an end that the log states, or with
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
+
+import msgspec
 
 from ingest.decoding.fields import read_text
 from ingest.events import (
@@ -29,16 +30,14 @@ _REMEMBERED = 1_000  # maximum number of calls that may wait for a result at the
 _Value = TypeVar("_Value")
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingPrompt:
+class WaitingPrompt(msgspec.Struct, frozen=True):
     where: LogLine
     ts: datetime | None
     text: str | None
     key: str | None
 
 
-@dataclass(slots=True)
-class TurnState:
+class TurnState(msgspec.Struct):
     """The state of the open turn. `answer` is None while the model's latest output is a tool call."""
 
     where: LogLine

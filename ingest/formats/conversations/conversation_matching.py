@@ -18,10 +18,11 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
 from typing import NamedTuple
+
+import msgspec
 
 from ingest.events import LogLine
 from ingest.formats.provider_messages.exchange import (
@@ -39,8 +40,7 @@ _PENDING = 200  # maximum number of calls of one conversation that may wait for 
 _TIES = 50
 
 
-@dataclass(slots=True)
-class FailedRequest:
+class FailedRequest(msgspec.Struct):
     """A request without a reply, kept until the conversation continues or the file ends.
 
     `word` is the reason for the failure. `said` is the user's text, or None if the request did not begin a
@@ -53,8 +53,7 @@ class FailedRequest:
     said: str | None
 
 
-@dataclass(slots=True)
-class RepeatedConversation:
+class RepeatedConversation(msgspec.Struct):
     """The state of one conversation, to be compared with the next request.
 
     `head` is the hash of the history up to the last reply, and `asked` up to the last request. `named`
@@ -73,7 +72,7 @@ class RepeatedConversation:
     ties: tuple[str, ...] = ()  # other ids in this conversation that later replies may refer to
     # The last request contains a unique call id, so no other client can have sent an equal request.
     certain: bool = False
-    pending: list[str | None] = field(default_factory=list)  # ids of calls without a result
+    pending: list[str | None] = []  # ids of calls without a result
     turns: int = 0
     prompt: bytes | None = None
     tools: int | None = None

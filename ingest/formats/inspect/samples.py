@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+import msgspec
 
 from ingest.decoding.fields import (
     count_input_parts,
@@ -39,8 +40,7 @@ from ingest.log_format import Record
 _ASKS = ("input", "operator", "generate")
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationRun:
+class EvaluationRun(msgspec.Struct, frozen=True):
     """The values in the log's header that apply to every sample."""
 
     identity: str
@@ -49,8 +49,7 @@ class EvaluationRun:
     task: str | None = None
 
 
-@dataclass(slots=True)
-class _SampleConversation:
+class _SampleConversation(msgspec.Struct):
     """One conversation of a sample, and what its earlier events already stated."""
 
     session_id: str

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from ingest.events import FaultLayer
 from lenient.regex import compile_regex
 
 
-@dataclass(frozen=True, slots=True)
-class LostCall:
+class LostCall(msgspec.Struct, frozen=True):
     """A tool call that never became an action: its failure stage and, if known, its tool and raw text."""
 
     layer: FaultLayer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import Enum
@@ -53,8 +52,7 @@ def read_no_items(_part: Mapping[str, Any]) -> Iterable[ConversationItem]:
     return ()
 
 
-@dataclass(slots=True, kw_only=True)
-class ModelRequest:
+class ModelRequest(msgspec.Struct, kw_only=True):
     """A request to a model.
 
     `previous` is the id of the reply that the request continues, if the provider stores the history. `parts`
@@ -62,12 +60,12 @@ class ModelRequest:
     the `RequestResult` of a result item.
     """
 
-    parts: list[Mapping[str, Any]] = field(default_factory=list)
+    parts: list[Mapping[str, Any]] = []
     read: Callable[[Mapping[str, Any]], Iterable[ConversationItem]] = read_no_items
     prompt: str | None = None
     prompt_name: str | None = None
     prompt_version: str | None = None
-    tools: list[Mapping[str, Any]] = field(default_factory=list)
+    tools: list[Mapping[str, Any]] = []
     model: str | None = None
     user: str | None = None
     max_tokens: int | None = None
@@ -79,8 +77,7 @@ class ModelRequest:
         return [item for part in self.parts[start:] for item in self.read(part)]
 
 
-@dataclass(slots=True)
-class ModelCall:
+class ModelCall(msgspec.Struct):
     """A tool call in a model's reply.
 
     `arguments` contains the `CallMade` fields for the call's arguments.
@@ -154,8 +151,7 @@ def read_stop_reason(word: str | None) -> StopReason:
     return _ENDS.get(word.lower(), StopReason.UNKNOWN) if word else StopReason.UNKNOWN
 
 
-@dataclass(slots=True, kw_only=True)
-class ModelReply:
+class ModelReply(msgspec.Struct, kw_only=True):
     """One reply of a model.
 
     `word` is the API's own stop reason. `end` is the same reason as a `StopReason`.
@@ -165,7 +161,7 @@ class ModelReply:
     model: str | None = None
     ts: datetime | None = None
     text: str | None = None
-    calls: list[ModelCall] = field(default_factory=list)
+    calls: list[ModelCall] = []
     word: str | None = None
     end: StopReason = StopReason.UNKNOWN
     input_tokens: int | None = None
@@ -198,8 +194,7 @@ class ModelReply:
         return self
 
 
-@dataclass(slots=True, kw_only=True)
-class Exchange:
+class Exchange(msgspec.Struct, kw_only=True):
     """A request and its replies.
 
     A request for several choices has several replies. `session` is the conversation's id, if the log contains
@@ -220,7 +215,7 @@ class Exchange:
     # the reply's line, if it is not the request's line
     reply_where: LogLine | None = None
     # call id → the call's line, if it is not the reply's line
-    places: Mapping[str, LogLine] = field(default_factory=dict)
+    places: Mapping[str, LogLine] = {}
 
 
 def decoded_argument_fields(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,9 @@ members.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from ingest.pipeline.planning.change_detection import (
     ReadOptions,
@@ -25,17 +27,16 @@ from ingest.store.ledger import FileStatus, Ledger, LedgerCopy, LedgerRow
 _SPREAD = "is a session in many files, which cannot be put together in a compressed tar; unpack it"
 
 
-@dataclass(slots=True)
-class ExpandedFiles:
+class ExpandedFiles(msgspec.Struct):
     """The logs to load, and the ledger rows to change.
 
     `turned` are rows to remove, because their files were loaded as logs but are archives now. `veiled` are
     rows with the new names that the privacy rules require.
     """
 
-    logs: list[LogFile] = field(default_factory=list)
-    turned: list[LedgerRow] = field(default_factory=list)
-    veiled: list[LedgerRow] = field(default_factory=list)
+    logs: list[LogFile] = []
+    turned: list[LedgerRow] = []
+    veiled: list[LedgerRow] = []
 
 
 def expand_archives(

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, lru_cache
 from hashlib import blake2b
+
+import msgspec
+from msgspec.structs import replace
 
 from ingest.formats import distribution_of, formats, is_last_resort
 from ingest.load_report import ForeignKind
@@ -37,8 +39,7 @@ class Change(StrEnum):
 _read_with = lru_cache(maxsize=8)(ReadWith)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
+class ReadOptions(msgspec.Struct, frozen=True):
     """The options of a load that affect how a log is read.
 
     `tools` is a hash of the tool definitions of --tools, or None when none were given. `max_line` is the
@@ -106,8 +107,7 @@ class ReadOptions:
         return other_form or other_facts or self.sees_more_than(row.read_with)
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeDecision:
+class ChangeDecision(msgspec.Struct, frozen=True):
     """The decision of a load about a file: `change`, and the affected ledger rows.
 
     `known` is the row for the content that the file continues, replaces or repeats. For content under a new

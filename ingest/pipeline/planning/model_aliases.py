@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from ingest.pipeline.planning.naming import AliasSettings
 from lenient.regex import compile_regex
@@ -47,8 +48,7 @@ _SEVERAL_SNAPSHOTS = compile_regex(r"claude-3-5-sonnet|gpt-4o(?:-audio-preview|-
 _LONGEST_CHAIN = 10  # largest number of aliases that are followed one after another
 
 
-@dataclass(frozen=True, slots=True)
-class ModelAlias:
+class ModelAlias(msgspec.Struct, frozen=True):
     """A model name that counts as another model. `rule` is the reason, in words that can follow "by"."""
 
     model_name: str

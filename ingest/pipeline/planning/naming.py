@@ -36,13 +36,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
 import orjson
+from msgspec.structs import replace
 
 from ingest.errors import OptionError, explain_os_errors
 from ingest.record_mapping import BadMappingError, RecordMapping
@@ -75,12 +76,11 @@ _DAY = r"[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8}"
 _HOW = 'write one such as "result/{model}/{run}/*.json"; the names are {model}, {prompt}, {run} and {date}'
 
 
-@dataclass(frozen=True, slots=True)
-class PathRule:
+class PathRule(msgspec.Struct, frozen=True):
     """A pattern for paths. `fixed` and `mapped` are facts for all files whose path matches."""
 
     regex: re.Pattern[str]
-    fixed: Mapping[str, str] = field(default_factory=dict)
+    fixed: Mapping[str, str] = {}
     mapped: PathFacts = NO_FACTS
 
     def read_facts(self, path: str) -> PathFacts | None:
@@ -96,8 +96,7 @@ class PathRule:
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class AliasSettings:
+class AliasSettings(msgspec.Struct, frozen=True):
     """The rules for model aliases.
 
     `own` maps names to models. `own_rule` is the name of the file with these rules. With `defaults`, the
@@ -106,7 +105,7 @@ class AliasSettings:
 
     enabled: bool = True
     defaults: bool = True
-    own: Mapping[str, str] = field(default_factory=dict)
+    own: Mapping[str, str] = {}
     own_rule: str = FILE
 
 
@@ -114,8 +113,7 @@ DEFAULT_ALIASES = AliasSettings()
 _TABLES = ("path", "map", "aliases", "failures")
 
 
-@dataclass(frozen=True, slots=True)
-class Naming:
+class Naming(msgspec.Struct, frozen=True):
     """The rules that find facts about the files of a load.
 
     The first rule that matches a path has priority over the facts for all files. A mapping in the load's

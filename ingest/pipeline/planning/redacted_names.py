@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ingest.pipeline.planning.change_detection import ReadOptions
 from ingest.privacy.event_redaction import Privacy

@@ -10,9 +10,11 @@ import importlib
 import io
 import pickle
 import zlib
-from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from ingest.log_format import Translator
 from ingest.pipeline.reading.unread_calls import UnreadCalls
@@ -23,7 +25,7 @@ from ingest.sources.log_content import LogContent
 from lenient import PARSER_VERSION
 
 WORTH = 8 * 1024 * 1024  # bytes of log; to read a smaller log again is faster than to store the state
-STATE_VERSION = 16  # increase this number when a pickled class moves or changes its fields
+STATE_VERSION = 17  # increase this number when a pickled class moves or changes its fields
 LARGEST = 32 * 1024 * 1024  # bytes of state; a log with a larger state is read again from its beginning
 
 # tables whose rows belong to a position in the log, not to a turn
@@ -53,8 +55,7 @@ _PLAIN = frozenset(
 _OUR_FUNCTIONS = frozenset({"ingest.log_format.read_no_sibling"})
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(msgspec.Struct, frozen=True):
     """The position and the state from which the reading of a log can resume.
 
     The first `offset` bytes have the fingerprint `prefix`. `line` is the number of the next line. `state` is

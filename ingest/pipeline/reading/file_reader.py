@@ -5,13 +5,12 @@ If the reading fails, the rows of the file are removed.
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import closing
-from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
+import msgspec
 from msgspec.structs import replace
 
 from ingest.decoding.containers import Container, read_batches
@@ -56,8 +55,7 @@ DRAIN_ROWS = 5_000
 DRAIN_BYTES = 8 * 1024 * 1024  # bytes of log between two writes, because a few rows can be large
 
 
-@dataclass(frozen=True, slots=True)
-class FileResult:
+class FileResult(msgspec.Struct, frozen=True):
     """The result of reading a file.
 
     `lines` and `bytes` count the whole file, even if the reading resumed at the checkpoint `begun`. `rows`
@@ -88,8 +86,7 @@ class FileResult:
         return self.bytes - (self.begun.offset if self.begun else 0)
 
 
-@dataclass(frozen=True, slots=True)
-class ReadSettings:
+class ReadSettings(msgspec.Struct, frozen=True):
     """The settings that are the same for all files of a load."""
 
     catalog: ToolCatalog
@@ -160,8 +157,7 @@ The arguments are the number of stored (compressed) bytes read so far, and the n
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ReadJob:
+class ReadJob(msgspec.Struct, frozen=True):
     """A file to read.
 
     `begun` is the checkpoint of an earlier load. If `begun` is None, the whole file is read. If `quoting` is
@@ -315,7 +311,7 @@ class FileReader:
 
     def _begin(self) -> None:
         form, container = self._log.form, self._log.container
-        self._translator = form.translator(dataclasses.replace(self._log.about, read_sibling=self._siblings))
+        self._translator = form.translator(replace(self._log.about, read_sibling=self._siblings))
         self._sessions = SessionBuilder(
             file_id=self._output.file_id,
             source=form.SOURCE.name,

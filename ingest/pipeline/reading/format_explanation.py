@@ -7,8 +7,9 @@ objects.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, KeysView, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from ingest.decoding.lines import MAX_LINE
 from ingest.formats import formats, is_asked_first
@@ -35,8 +36,7 @@ _NOT_ASKED = "reads only files that no other format reads"
 _KEYS = 12  # largest number of keys of the first object in the answer
 
 
-@dataclass(frozen=True, slots=True)
-class FormatClaim:
+class FormatClaim(msgspec.Struct, frozen=True):
     """The answer for one file: the format that reads the file, or the reason why no format does.
 
     `name` is the name of the format. If `name` is None, `reason` continues a sentence that begins with the
@@ -49,7 +49,7 @@ class FormatClaim:
     reason: str | None
     container: str | None = None
     keys: tuple[str, ...] = ()
-    others: dict[str, str] = field(default_factory=dict)
+    others: dict[str, str] = {}
 
 
 def explain_files(named: Named, max_line: int = MAX_LINE) -> Iterator[FormatClaim]:

@@ -9,10 +9,12 @@ import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import islice
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from ingest.decoding.call_marks import CallMark, find_marks
 from ingest.decoding.containers import Container, detect_container, read_records
@@ -85,8 +87,7 @@ def describe_read_error(error: OSError, beyond: str = "") -> UnusableFileError:
     return unusable
 
 
-@dataclass(frozen=True, slots=True)
-class RecognisedLog:
+class RecognisedLog(msgspec.Struct, frozen=True):
     """A log's format and container, and the facts about the file for the translator.
 
     `is_claimed` is False when an option names a format that does not recognise the file. `head` are the first
@@ -180,8 +181,7 @@ def describe_log(log_file: LogFile, content: LogContent, head: LogHead, max_line
     )
 
 
-@dataclass(frozen=True, slots=True)
-class LogHead:
+class LogHead(msgspec.Struct, frozen=True):
     """The beginning of a log: its first bytes, its first objects, and the formats that recognise these
     objects.
 
@@ -350,8 +350,7 @@ def _head_identity(head: LogHead) -> str:
     return blake2b(start, digest_size=8).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class SiblingFiles:
+class SiblingFiles(msgspec.Struct, frozen=True):
     """Returns the content of a file in the log's folder by name, or None if the file cannot be read.
 
     A file over `max_size` bytes counts as unreadable.

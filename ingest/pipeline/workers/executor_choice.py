@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from functools import partial
+
+import msgspec
 
 from ingest.errors import OptionError
 from ingest.pipeline.reading.file_reader import ReadSettings
@@ -18,8 +19,7 @@ MOST = 4  # largest default number of workers; the single writing process could 
 RAY = "ray"
 
 
-@dataclass(frozen=True, slots=True)
-class ExecutorOptions:
+class ExecutorOptions(msgspec.Struct, frozen=True):
     """The options that say where the logs of a load are read.
 
     `workers` is the number of processes. If `workers` is None, a large load gets one process per core, at

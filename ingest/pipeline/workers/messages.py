@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pyarrow as pa
+from msgspec.structs import replace
 
 from ingest.errors import IngestError
 from ingest.load_report import ForeignKind

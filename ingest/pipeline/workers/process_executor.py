@@ -10,8 +10,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from ingest.errors import StoreError
 from ingest.pipeline.reading.file_reader import FileResult, OnBytes, ReadJob, ReadSettings
@@ -33,8 +34,7 @@ _VAIN_STARTS = 2  # number of workers that may die before they begin; then this 
 _UNPACKED = 8  # estimated bytes of content per compressed byte
 
 
-@dataclass(slots=True)
-class ReadAhead:
+class ReadAhead(msgspec.Struct):
     """A log that is read before it is needed.
 
     `worker` is the process that reads the log. It is None if this process will read the log, or if the worker

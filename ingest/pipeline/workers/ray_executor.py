@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from ingest.errors import InputError
 from ingest.pipeline.reading.file_reader import FileResult, OnBytes, ReadJob, ReadSettings
@@ -28,8 +29,7 @@ _TASKS_PER_CPU = 4  # unfinished tasks per processor, enough to keep all machine
 _FEWEST_TASKS = 64  # the smallest limit of unfinished tasks; a small cluster may grow when tasks wait
 
 
-@dataclass(slots=True)
-class SubmittedTask:
+class SubmittedTask(msgspec.Struct):
     """A task of the cluster. `is_done` is True after the task has ended."""
 
     task: ReadTask

@@ -9,10 +9,10 @@ import pickle
 import socket
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 
 from ingest.errors import DamagedFileError, IngestError, OptionError
@@ -26,8 +26,7 @@ from ingest.sources.log_file import can_open
 from ingest.version import CALLGAUGE_VERSION
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterSettings:
+class ClusterSettings(msgspec.Struct, frozen=True):
     """The settings that all tasks of a load share. `place` is where tasks write rows (`SharedRows`)."""
 
     settings: ReadSettings
@@ -35,8 +34,7 @@ class ClusterSettings:
     place: str
 
 
-@dataclass(frozen=True, slots=True)
-class TaskOutcome:
+class TaskOutcome(msgspec.Struct, frozen=True):
     """The outcome of a task: the name of the rows, the machine that cannot open the file, or an error that
     ends the load.
     """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NoReturn
 
+import msgspec
 import pyarrow as pa
 
 from ingest.pipeline.reading.file_reader import FileResult, OnBytes, ReadJob
@@ -19,8 +19,7 @@ OpenRows = Callable[[str], pa.NativeFile]
 """Function that opens the file of rows that a shipment names."""
 
 
-@dataclass(slots=True)
-class ReceivedPart:
+class ReceivedPart(msgspec.Struct):
     """A part of a file, with rows as Arrow tables.
 
     `unfit` are rejects for values that do not fit their column. All rows have a ticket in place of a file id.

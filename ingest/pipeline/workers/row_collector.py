@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from ingest.pipeline.reading.file_reader import ReadSettings, read_file
 from ingest.pipeline.reading.format_recognition import UnusableFileError

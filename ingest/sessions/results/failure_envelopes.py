@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+import msgspec
 import orjson
 from msgspec.structs import replace
 
@@ -54,8 +54,7 @@ _SOURCES = {FlagSource.ABSENT: FlagSource.ENVELOPE, FlagSource.EXPLICIT: FlagSou
 _TOLD = {made: source for source, made in _SOURCES.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class FailureRules:
+class FailureRules(msgspec.Struct, frozen=True):
     """The fields by which a result counts as a failure: a default, and exceptions by patterns of tool names.
 
     The first pattern that matches the tool name applies.

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import codecs
 import io
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 from ingest.errors import DamagedFileError
 from ingest.sources.archives import tar_archive, zip_archive
@@ -36,8 +37,7 @@ class ArchiveKind(StrEnum):
     TAR = "tar"
 
 
-@dataclass(frozen=True, slots=True)
-class Packing:
+class Packing(msgspec.Struct, frozen=True):
     """How a file is packed.
 
     `compression` is None when the file is not compressed, `archive` None when the content is not an archive.

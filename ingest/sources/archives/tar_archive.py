@@ -14,8 +14,9 @@ from __future__ import annotations
 import io
 import tarfile
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from ingest.errors import CutOffError, DamagedFileError
 
@@ -31,8 +32,7 @@ _SPARSE = "GNU.sparse."
 _running: dict[Hashable, ForwardStream] = {}  # the archive that this process keeps open, at most one
 
 
-@dataclass(frozen=True, slots=True)
-class TarMember:
+class TarMember(msgspec.Struct, frozen=True):
     """A file in a tar archive.
 
     The content is `size` bytes from byte `start` of the uncompressed archive on. `problem` says why the file

@@ -11,8 +11,9 @@ import io
 import struct
 import zipfile
 import zlib
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from ingest.errors import CutOffError, DamagedFileError
 from ingest.sources.archives.decompression import Compression, DecompressedStream
@@ -26,8 +27,7 @@ _STORED = 0
 _ENCRYPTED = 0x1
 
 
-@dataclass(frozen=True, slots=True)
-class ZipMember:
+class ZipMember(msgspec.Struct, frozen=True):
     """A file in a zip archive, as described in the table of contents. Sizes are in bytes."""
 
     name: str

@@ -18,10 +18,12 @@ import json
 import re
 import sqlite3
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from ingest.sources.databases.snapshot import LARGEST_VALUE, refuse_database
 
@@ -122,8 +124,7 @@ def _encode_line(value: dict[str, Any]) -> bytes:
     return json.dumps(shown, ensure_ascii=False).encode("utf-8", "surrogateescape") + b"\n"
 
 
-@dataclass(frozen=True, slots=True)
-class RowKind:
+class RowKind(msgspec.Struct, frozen=True):
     """The rows of one table that become records: the record's name, the table, and the columns to read."""
 
     record: str
@@ -146,8 +147,7 @@ class RowKind:
         return replace(self, table=table, columns=present) if lacking <= self.optional else None
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """How to read a database: the producer's name, the rows to read, and the query for their order."""
 
     producer: str

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from ingest.store.connection import Connection
 from ingest.store.generation_file import GenerationBuilder
@@ -158,8 +159,7 @@ def write_alerts(con: Connection) -> None:
     con.execute(_DROP)
 
 
-@dataclass(frozen=True, slots=True)
-class _Nights:
+class _Nights(msgspec.Struct, frozen=True):
     """The days to read and the days to test.
 
     The days from `first` on are read. The days from `begin` to `night` are tested.
@@ -203,8 +203,7 @@ class _Nights:
         return None if place is None else self.first + timedelta(place)
 
 
-@dataclass(frozen=True, slots=True)
-class _WatchedSeries:
+class _WatchedSeries(msgspec.Struct, frozen=True):
     """A series of daily counts that is tested each day.
 
     `second` is the other dimension if the series belongs to a pair of dimensions.
@@ -286,8 +285,7 @@ def _table_of(series: _WatchedSeries) -> tuple[str, str, str]:
 # --- each alert, and the alert of which it is part --------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Alert:
+class _Alert(msgspec.Struct):
     """A change of a series. It is measured on the days from the change to the newest tested day."""
 
     series: _WatchedSeries

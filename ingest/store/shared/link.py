@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import msgspec
+from msgspec.structs import asdict
 
 from ingest.errors import OptionError, StoreError, explain_os_errors
 from ingest.safe_files import replace_text
@@ -19,8 +21,7 @@ _ADDRESS = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,62}(/[\w.()!*'=-]+)*", re.ASCI
 _FOLDER_ID = re.compile(r"[0-9a-f]{16}")
 
 
-@dataclass(frozen=True, slots=True)
-class SharedLink:
+class SharedLink(msgspec.Struct, frozen=True):
     """The address of a shared store, and the unique id of the folder."""
 
     address: str

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+import msgspec
 
 from ingest.safe_files import replace_text
 
 OUTAGE = "unreachable.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Outage:
+class Outage(msgspec.Struct, frozen=True):
     """A failure of a shared store: since when the store cannot be used, and why.
 
     `problem` contains the store's address.

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from fsspec.asyn import sync
 
 from ingest.errors import StoreError
@@ -42,8 +42,7 @@ class ChangedError(StoreError):
     """A file in the object store has changed since it was read. Nothing was written."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
+class FileState(msgspec.Struct, frozen=True):
     """The object store's information on a file: its ETag, when it was written, and the server's time.
 
     `size` is in bytes. It is None in the answer to a write.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from ingest.errors import StoreError
 
@@ -21,8 +23,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _REMEMBERED = timedelta(days=1)  # how long CURRENT lists a replaced store file
 
 
-@dataclass(frozen=True, slots=True)
-class Replaced:
+class Replaced(msgspec.Struct, frozen=True):
     """The files of a store file that was replaced at the time `at`. Files that the next store file also uses
     are left out.
     """
@@ -31,8 +32,7 @@ class Replaced:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Pointer:
+class Pointer(msgspec.Struct, frozen=True):
     """A published store file. `segments` maps names of segment files to their sizes in bytes."""
 
     generation: str
@@ -63,7 +63,7 @@ class Pointer:
         return replace(self, replaced=tuple(replaced))
 
     def to_json(self) -> bytes:
-        fields = {"format": _FORMAT, **asdict(self)}
+        fields = {"format": _FORMAT, **msgspec.to_builtins(self, builtin_types=(datetime,))}
         return json.dumps(fields, default=datetime.isoformat, indent=1).encode()
 
 

@@ -10,9 +10,10 @@ import json
 import socket
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+import msgspec
 
 from ingest.errors import StoreError
 from ingest.store.shared.place import FileState, UnreachableError
@@ -21,8 +22,7 @@ from ingest.store.shared.segment_files import SegmentFiles, segment_files, use_s
 _LARGEST = 64 * 1024 * 1024  # largest number of bytes in one answer
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelPlace:
+class ChannelPlace(msgspec.Struct, frozen=True):
     """The segments of a shared store, read through another process."""
 
     address: str

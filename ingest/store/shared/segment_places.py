@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol, cast
+
+import msgspec
 
 from ingest.store.shared.link import read_link
 
@@ -22,8 +23,7 @@ class Attacher(Protocol):
     def filesystem_is_registered(self, name: str) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentPlaces:
+class SegmentPlaces(msgspec.Struct, frozen=True):
     """The segment files of the store in a folder.
 
     `files` are the segments in the object store, or None if the store is only on this machine.

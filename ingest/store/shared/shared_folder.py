@@ -10,10 +10,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import file_digest, sha256
 from pathlib import Path
+
+import msgspec
 
 from ingest.errors import StoreBusy, StoreError, explain_os_errors
 from ingest.safe_files import flush_to_disk, lock_file, new_files_like, replace_text
@@ -27,8 +28,7 @@ UNFINISHED = timedelta(days=1)  # the longest time that a load may take
 _FETCHED = "fetched.part"
 
 
-@dataclass(frozen=True, slots=True)
-class SharedFolder:
+class SharedFolder(msgspec.Struct, frozen=True):
     """A shared store and its folder on this machine. `folder_id` identifies the folder."""
 
     folder: Path
@@ -113,16 +113,14 @@ class SharedFolder:
             yield load
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+class Published(msgspec.Struct, frozen=True):
     """The pointer of a shared store and the ETag of the pointer. Both are None before the first load."""
 
     pointer: Pointer | None
     etag: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class SharedLoad:
+class SharedLoad(msgspec.Struct, frozen=True):
     """A load into a shared store. This process has the lease of the store.
 
     `base` is what was published when the load began.
