@@ -75,12 +75,23 @@ def claiming_formats(head: Sequence[dict[str, Any]], mapping: RecordMapping | No
     The formats of this package are asked first, then third-party formats, then formats of last resort. Only
     the matches of one group are returned. The caller reads the file only when exactly one format is returned.
     """
-    own, installed = _own_formats().values(), _installed_formats()[0].values()
-    claiming = [form for form in own if not is_last_resort(form) and form.recognise(head)]
-    if claiming or (claiming := [form for form in installed if form.recognise(head)]):
-        return claiming
+    first, installed, last = _formats_by_turn()
+    for group in (first, installed):
+        if claiming := [form for form in group if form.recognise(head)]:
+            return claiming
     mapped = head if mapping is None else mapping.apply_all(head)
-    return [form for form in own if is_last_resort(form) and form.recognise(mapped)]
+    return [form for form in last if form.recognise(mapped)]
+
+
+@cache
+def _formats_by_turn() -> tuple[Sequence[Format], Sequence[Format], Sequence[Format]]:
+    """Return the formats of this package, those of other packages, and the formats of last resort."""
+    own = _own_formats().values()
+    return (
+        [form for form in own if not is_last_resort(form)],
+        list(_installed_formats()[0].values()),
+        [form for form in own if is_last_resort(form)],
+    )
 
 
 def is_asked_first(form: Format) -> bool:

@@ -10,7 +10,7 @@ import json
 from enum import StrEnum
 
 import msgspec
-from msgspec.structs import asdict, astuple, fields
+from msgspec.structs import asdict, astuple
 
 
 class FactSource(StrEnum):
@@ -41,7 +41,7 @@ class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
     mapping: PathFact | None = None
 
     def __bool__(self) -> bool:
-        return any(getattr(self, field.name) is not None for field in fields(self))
+        return any(fact is not None for fact in astuple(self))
 
     @property
     def day(self) -> dt.date | None:
@@ -49,10 +49,7 @@ class PathFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     def update(self, newer: PathFacts) -> PathFacts:
         """Return a copy of these facts in which the facts of `newer` replace facts of the same name."""
-        facts = {
-            field.name: getattr(newer, field.name) or getattr(self, field.name) for field in fields(self)
-        }
-        return PathFacts(**facts)
+        return PathFacts(**{name: fact or getattr(self, name) for name, fact in asdict(newer).items()})
 
     def to_json(self) -> str | None:
         """Return the facts as stored JSON, `{"model": ["gpt-4o", "path"]}`, or None without facts."""
