@@ -114,11 +114,11 @@ def test_the_command_prints_the_same_sentence_as_text_and_json(tmp_path: Path) -
     comparison = compare(tmp_path, {"tool_calls": made, **lists})
     command = ["mcp-servers", "--store", str(tmp_path), "--days", "all"]
     month = CliRunner().invoke(app, command[:3])
-    assert month.output.startswith("Compared days: 2026-")
+    assert month.output.startswith("Days: 2026-")
     text = CliRunner().invoke(app, command)
     assert text.exit_code == 0, text.output
     assert "\x1b" not in text.output
-    assert text.output.startswith("Compared days: all days.\n")
+    assert text.output.startswith("Days: all.\n")
     assert "never called          write; about 200 tokens per step" in text.output
     assert "60.0% (" in text.output
     assert "60 / 100, measured on all calls" in text.output

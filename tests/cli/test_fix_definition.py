@@ -33,7 +33,7 @@ def test_the_answer_the_edits_and_the_diff_are_printed(store: Path) -> None:
     result = run(store, "search", "--shape", "python")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0] == "Calls from 2026-10-24 to 2026-11-20."
+    assert lines[0] == "Days: 2026-10-24 to 2026-11-20."
     assert lines[1].startswith("search: These 5 edits would have made 160 of 160 repaired and 160 of")
     assert "  1. limit: also accept string" in lines
     assert "+    limit: int | str," in lines
@@ -97,7 +97,7 @@ def test_a_file_that_cannot_be_edited_stays_as_it_is(
 
 def test_the_days_choose_the_calls(store: Path) -> None:
     assert "No call of search is in this selection" in run(store, "search", "--days", "2020-01-01").stdout
-    assert run(store, "search", "--days", "all").stdout.startswith("Calls of all days.\n")
+    assert run(store, "search", "--days", "all").stdout.startswith("Days: all.\n")
 
 
 @pytest.mark.parametrize(

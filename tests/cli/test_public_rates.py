@@ -53,7 +53,7 @@ def test_rates_are_imported_and_stand_next_to_the_errors_of_the_store(store: Pat
     assert "  ibis on north: no calls of this model" in lines
     assert "Not listed: 1 pair of model and host" in result.stdout
     assert "\x1b" not in result.output
-    assert "Compared days: 2026-10-13 to 2026-11-09." in lines
+    assert "Days: 2026-10-13 to 2026-11-09." in lines
 
 
 def test_the_rows_are_data_too(store: Path, file: Path) -> None:
@@ -82,7 +82,7 @@ def test_only_the_chosen_days_are_compared(store: Path, tmp_path: Path) -> None:
     }
     assert counts == {"default": (20, 60), "1d": (0, 20), "all": (20, 60)}
     assert answers["1d"]["days"] == {"from": "2026-11-11", "to": "2026-11-11"}
-    assert "Compared days: all days." in run("--store", store, "--days", "all").stdout
+    assert "Days: all." in run("--store", store, "--days", "all").stdout
 
 
 def test_the_rates_of_a_source_are_removed_or_replaced(store: Path, file: Path) -> None:

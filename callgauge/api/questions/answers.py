@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 import pandas as pd
@@ -12,7 +13,6 @@ import pandas as pd
 from callgauge.analysis.measures.comparisons import SliceComparison
 from callgauge.analysis.measures.slices import Slice
 from callgauge.stats import Difference
-from ingest.time_ranges import Days
 
 Row = dict[str, Any]
 LOG_TEXT = (
@@ -68,8 +68,8 @@ def describe_slice(slice_: Slice) -> Row:
     }
 
 
-def describe_days(days: Days | None) -> dict[str, str | None]:
-    """Return the first and the last day as plain values."""
+def describe_days(days: tuple[date | None, date | None] | None) -> dict[str, str | None]:
+    """Return the first and the last day as plain values. Both are None for all days."""
     first, last = days or (None, None)
     return {"from": first.isoformat() if first else None, "to": last.isoformat() if last else None}
 

@@ -13,6 +13,7 @@ import pandas as pd
 
 from callgauge.analysis import wording
 from callgauge.analysis.arm_filters import PARAMETERS
+from callgauge.api.questions.answers import describe_days
 from callgauge.api.questions.parameters import Parameter
 from callgauge.api.questions.problems import ProblemError, refuse_name
 from ingest.time_ranges import DAY_FORMS, PRESETS, RANGE_FORMS, read_day, read_range
@@ -69,10 +70,7 @@ class ChosenFilters:
     newest: date | None = None
 
     def describe_days(self) -> dict[str, str | None]:
-        return {
-            "from": self.first.isoformat() if self.first else None,
-            "to": self.last.isoformat() if self.last else None,
-        }
+        return describe_days((self.first, self.last))
 
     def describe_nothing(self) -> str:
         """Return the answer when no call matches. The answer mentions chosen days after the newest data."""

@@ -75,7 +75,7 @@ def fix_definition(
             answers[0]["file"] = _list_edits(edited)
         print(render.to_json(answers))
         return
-    print(_describe_days(chosen))
+    print(render.describe_days(chosen.describe_days()))
     for line in _list_lines(results, shape, is_overall=tool is None):
         print(render.escape_for_terminal(line))
     if edited is not None:
@@ -121,12 +121,6 @@ def _show_progress() -> Iterator[Callable[[str], None]]:
 
 
 # --- the answer ----------------------------------------------------------------------------------------
-
-
-def _describe_days(chosen: ChosenFilters) -> str:
-    if chosen.first is None or chosen.last is None:
-        return "Calls of all days."
-    return f"Calls from {chosen.first} to {chosen.last}."
 
 
 def _list_lines(results: Sequence[ToolFixes], shape: Shape | None, *, is_overall: bool) -> list[str]:

@@ -154,5 +154,5 @@ def make_patience(
 
 
 def describe_days(days: Mapping[str, str | None]) -> str:
-    """Return a sentence with the compared days. `days` holds `from` and `to`, which are None for all days."""
-    return f"Compared days: {'{from} to {to}'.format(**days) if days['from'] else 'all days'}."
+    """Return a line with the days. `days` holds `from` and `to`, which are None for all days."""
+    return f"Days: {'{from} to {to}'.format(**days) if days['from'] else 'all'}."
