@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar, cast
 
+import msgspec
 from msgspec.structs import fields
 
 from ingest.events import Event, Rejected
@@ -28,8 +28,7 @@ class FormatPluginError(Exception):
     """An error inside a third-party format. The message has the type and the text of the original error."""
 
 
-@dataclass(eq=False, slots=True)
-class InstalledFormat:
+class InstalledFormat(msgspec.Struct, eq=False):
     """A third-party format whose errors are caught. `distribution` is its distribution's name and version."""
 
     SOURCE: Source

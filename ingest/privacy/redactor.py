@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from operator import itemgetter
@@ -72,25 +71,16 @@ def _names_value(key: Any, name: Any) -> bool:
     return isinstance(name, str) and _fold_key(key) in _NAMES
 
 
-@dataclass(slots=True)
 class Redactor:
     """Redacts texts by rules and a key.
 
     Only the rules and the key are pickled. A worker process rebuilds everything else.
     """
 
-    rules: RedactionRules
-    key: bytes
-    _detectors: tuple[Detector, ...] = field(init=False, repr=False)
-    _needles: list[_Needle] = field(init=False, repr=False)
-    _guards: list[tuple[int, Callable[[SearchedText], bool] | None]] = field(init=False, repr=False)
-    _name: Any = field(init=False, repr=False)
-    # cached results, by the argument `parsed`
-    _known: tuple[dict[str, str], dict[str, str]] = field(init=False, repr=False)
-    _kept: int = field(init=False, repr=False)  # number of characters in the cache
-
-    def __post_init__(self) -> None:
-        self._detectors = self.rules.detectors()
+    def __init__(self, rules: RedactionRules, key: bytes) -> None:
+        self.rules = rules
+        self.key = key
+        self._detectors = rules.detectors()
         self._needles = _order_needles(self._detectors)
         self._guards = [
             (at, detector.guard) for at, detector in enumerate(self._detectors) if not detector.needles
@@ -123,7 +113,9 @@ class Redactor:
         return new
 
     def _forget(self) -> None:
-        self._known, self._kept = ({}, {}), 0
+        # cached results, by the argument `parsed`, and their number of characters
+        self._known: tuple[dict[str, str], dict[str, str]] = ({}, {})
+        self._kept = 0
 
     def _redact(self, text: str, *, parsed: bool = False) -> str:
         if len(text) < _SHORTEST:
