@@ -68,8 +68,7 @@ _RESTORE_WHOLE_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS FROM whole_d
 def roll_up(con: Connection) -> None:
     """Recompute the sums of the days in `touched_days` (day). The caller makes this temporary table."""
     view_stored_facts(con)
-    for script in ("session_group.sql", "settling/summed_facts.sql"):
-        run_script(con, script)
+    _make_macros(con)
     _view_whole_store(con)
     con.execute(_UNFROZEN)
     are_few = con.execute(_MANY, [HELD]).fetchall() == [(False,)]
@@ -116,8 +115,7 @@ def sum_facts(
     The days are those from `first_day` to `last_day`. A bound of None is no bound.
     """
     view_stored_facts(con)
-    for script in ("session_group.sql", "settling/summed_facts.sql"):
-        run_script(con, script)
+    _make_macros(con)
     _view_whole_store(con)
     con.execute(_DAYS_BETWEEN, {"first": first_day, "last": last_day})
     _view_days(con, are_read=False)
@@ -159,7 +157,18 @@ def _make_view(con: Connection, name: str, query: str, *, is_read: bool) -> None
     con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
 
 
+def _make_macros(con: Connection) -> None:
+    for script in ("session_group.sql", "settling/summed_facts.sql"):
+        run_script(con, script)
+
+
 # --- changes by a load ----------------------------------------------------------------------------
+
+
+def make_before_tables(con: Connection) -> None:
+    """Make the empty temporary tables `…_before`, unless they exist. `keep_facts` fills them."""
+    _make_macros(con)
+    run_script(con, "settling/before_tables.sql")
 
 
 def keep_facts(con: Connection, rows: str) -> None:
@@ -167,8 +176,7 @@ def keep_facts(con: Connection, rows: str) -> None:
 
     `rows` is the query for the file_id, source and session_id of these rows.
     """
-    for script in ("settling/summed_facts.sql", "settling/before_tables.sql"):
-        run_script(con, script)
+    make_before_tables(con)
     con.execute(f"CREATE OR REPLACE TEMP TABLE kept_rows AS {rows}")
     run_script(con, "settling/before.sql")
 
@@ -180,8 +188,7 @@ def add_differences(con: Connection) -> None:
     are recomputed from all rows.
     """
     has_before = has_rows(con, "rows_before", "resumed")
-    for script in ("session_group.sql", "settling/summed_facts.sql"):
-        run_script(con, script)
+    _make_macros(con)
     counting = (_COUNT_AFTER, _COUNT_BEFORE) if has_before else (_COUNT_AFTER,)
     are_few = sum(con.execute(query).fetchall()[0][0] for query in counting) <= HELD
     _view_concerned(con, has_before=has_before, are_read=are_few)

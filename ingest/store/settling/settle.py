@@ -14,7 +14,7 @@ from ingest.store.generation_file import GenerationBuilder
 from ingest.store.scripts import run_script
 from ingest.store.segments import TRIALS
 from ingest.store.settling.alerts import decide_alerts
-from ingest.store.settling.rollup import add_differences, keep_facts, roll_up
+from ingest.store.settling.rollup import add_differences, keep_facts, make_before_tables, roll_up
 
 _LATE = ("late_results", "turn_parts")
 _FOLLOWING = "files WHERE follows IS NOT NULL AND run_id = {run_id:d}"
@@ -196,8 +196,7 @@ def add_changes(building: GenerationBuilder) -> None:
         _sign_calls(con, _CONCERNED)
     if building.has_months:
         with building.open_transaction("changed days") as con:
-            for script in ("settling/summed_facts.sql", "settling/before_tables.sql"):
-                run_script(con, script)
+            make_before_tables(con)
         building.pull_days(_CHANGED_DAYS)
     with building.open_transaction("rollups") as con:
         add_differences(con)
