@@ -26,7 +26,7 @@ from ingest.store.segments import (
     Segment,
     attach_file,
     attach_segments,
-    union_rows,
+    view_rows,
 )
 from ingest.store.shared.segment_places import find_segment_places
 
@@ -130,15 +130,11 @@ class BuildingSegments:
 
     def _make_views(self) -> None:
         catalogs = [OPEN, *(segment.alias for segment in self._segments.values())]
-        for table in FACT_TABLES:
-            rows = union_rows(table, catalogs)
-            self._con.execute(f"CREATE OR REPLACE TEMP VIEW stored_{table} AS {rows}")
+        view_rows(self._con, "stored", FACT_TABLES, catalogs)
         self._view_searched(catalogs)
 
     def _view_searched(self, catalogs: Sequence[str]) -> None:
-        for table in _SEARCHED:
-            rows = union_rows(table, catalogs)
-            self._con.execute(f"CREATE OR REPLACE TEMP VIEW searched_{table} AS {rows}")
+        view_rows(self._con, "searched", _SEARCHED, catalogs)
 
     def narrow_search(self) -> None:
         """Restrict `searched_tool_calls` and `searched_turns` to segments that may contain the searched ids.

@@ -206,7 +206,7 @@ def test_a_small_load_executes_few_statements(
     monkeypatch.setattr(generation_file, "connect_for_building", CountingConnection)
     load([logs], store)
     assert ask(store, "SELECT DISTINCT session_id FROM sessions ORDER BY ALL") == [("new",), ("old",)]
-    assert 0 < len(executed) <= 140, f"{len(executed)} statements"
+    assert 0 < len(executed) <= 100, f"{len(executed)} statements"
 
 
 @pytest.mark.thorough
