@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ _MOST_FREEDOM = 1e6  # above this, Student's t and the normal distribution agree
 
 EstimatePair = tuple[Estimate, Estimate]
 _Reaches = Callable[[Floats], tuple[Floats, Floats]]
+_Flags = np.ndarray[Any, np.dtype[np.bool_]]
 _Moves = tuple[Floats | None, float]
 
 
@@ -269,13 +270,12 @@ def find_small_p(candidates: RateArrays, against: RateArrays, at_most: float = _
     A p-value above `at_most` is returned as 1, which saves the search for the exact value.
     """
     change = candidates.rate - against.rate
-    shared = _share_moves(candidates, against)
-    first, second = (_Rates(each.rate, each.effective_n, each.freedom) for each in (candidates, against))
-    freedom = np.minimum(_joint_freedom([first, second]), _MOST_FREEDOM)
-    below, above = _reach_rates(first, second, shared, np.asarray(stdtrit_of(1 - at_most / 2)(freedom)))
-    small = np.nonzero(np.where(change > 0, below, above) < np.abs(change))[0]
+    small = np.nonzero(have_small_p(candidates, against, at_most))[0]
     p = np.ones(len(change))
     if len(small):
+        shared = _share_moves(candidates, against)
+        first, second = (_Rates(each.rate, each.effective_n, each.freedom) for each in (candidates, against))
+        freedom = np.minimum(_joint_freedom([first, second]), _MOST_FREEDOM)
         lower, other = (_Rates(*(column[small] for column in rates)) for rates in (first, second))
         least, most = np.zeros(len(small)), np.full(len(small), _FARTHEST)
         for _ in range(_HALVINGS):
@@ -285,6 +285,16 @@ def find_small_p(candidates: RateArrays, against: RateArrays, at_most: float = _
             least, most = np.where(leaves_out, middle, least), np.where(leaves_out, most, middle)
         p[small] = two_sided_p(least, freedom[small])
     return p
+
+
+def have_small_p(candidates: RateArrays, against: RateArrays, at_most: float) -> _Flags:
+    """Return for each difference whether its p-value is at most `at_most`. No exact p-value is searched."""
+    change = candidates.rate - against.rate
+    first, second = (_Rates(each.rate, each.effective_n, each.freedom) for each in (candidates, against))
+    freedom = np.minimum(_joint_freedom([first, second]), _MOST_FREEDOM)
+    quantile = np.asarray(stdtrit_of(1 - at_most / 2)(freedom))
+    below, above = _reach_rates(first, second, _share_moves(candidates, against), quantile)
+    return np.asarray(np.where(change > 0, below, above) < np.abs(change))
 
 
 def _share_moves(first: RateArrays, other: RateArrays) -> Floats:

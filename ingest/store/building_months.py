@@ -32,7 +32,7 @@ from ingest.store.segments import (
     attach_file,
     attach_segments,
     monthly_table,
-    union_rows,
+    view_rows,
 )
 from ingest.store.shared.segment_places import find_segment_places
 
@@ -92,9 +92,7 @@ class BuildingMonths:
 
     def _make_views(self) -> None:
         catalogs = [OPEN, *(month.alias for month in self._months)]
-        for table in SEARCHED_SUMS:
-            rows = union_rows(table, catalogs)
-            self._con.execute(f"CREATE OR REPLACE TEMP VIEW stored_{table} AS {rows}")
+        view_rows(self._con, "stored", SEARCHED_SUMS, catalogs)
 
     # --- months that this load will change -------------------------------------------------------
 

@@ -27,7 +27,7 @@ from ingest.store.segments import (
     Segment,
     attach_file,
     attach_segments,
-    union_rows,
+    view_rows,
 )
 from ingest.store.shared.segment_places import find_segment_places
 
@@ -55,10 +55,12 @@ _OF_CALLS = """
     SELECT rowid FROM {source} WHERE (call_id, file_id) IN (
         SELECT (call_id, file_id) FROM {calls} WHERE rowid IN (FROM pulled_tool_calls))"""
 # hash() may give other results in another version of DuckDB, so the table `segments` stores the version.
+# The order lets a search for a few ids skip most blocks.
 _LIST_IDS = f"""
     CREATE OR REPLACE TABLE {{alias}}.{IDS} AS
     SELECT hash(call_id) AS id_hash FROM {{alias}}.tool_calls
-    UNION ALL SELECT hash(turn_id) FROM {{alias}}.turns"""  # noqa: S608 - our own names
+    UNION ALL SELECT hash(turn_id) FROM {{alias}}.turns
+    ORDER BY id_hash"""  # noqa: S608 - our own names
 _LISTED = "SELECT number FROM segments WHERE ids_by = version()"
 _SEARCHED_IDS = """
     CREATE OR REPLACE TEMP TABLE searched_ids AS
@@ -129,15 +131,11 @@ class BuildingSegments:
 
     def _make_views(self) -> None:
         catalogs = [OPEN, *(segment.alias for segment in self._segments.values())]
-        for table in FACT_TABLES:
-            rows = union_rows(table, catalogs)
-            self._con.execute(f"CREATE OR REPLACE TEMP VIEW stored_{table} AS {rows}")
+        view_rows(self._con, "stored", FACT_TABLES, catalogs)
         self._view_searched(catalogs)
 
     def _view_searched(self, catalogs: Sequence[str]) -> None:
-        for table in _SEARCHED:
-            rows = union_rows(table, catalogs)
-            self._con.execute(f"CREATE OR REPLACE TEMP VIEW searched_{table} AS {rows}")
+        view_rows(self._con, "searched", _SEARCHED, catalogs)
 
     def narrow_search(self) -> None:
         """Restrict `searched_tool_calls` and `searched_turns` to segments that may contain the searched ids.

@@ -84,11 +84,12 @@ class DailyTable(msgspec.Struct, frozen=True):
             )
         return f"CREATE OR REPLACE TEMP TABLE change AS {query}"
 
-    def merge_change(self, columns: Sequence[str], *, has_before: bool, dayless: bool) -> str:
-        """Return the statement that adds the new rows of `change` to the table and subtracts the old rows.
+    def merge_change(self, columns: Sequence[str], rows: str, *, has_before: bool, dayless: bool) -> str:
+        """Return the statement that adds the new rows of a change to the table and subtracts the old rows.
 
-        `columns` are the columns of the table. If `dayless` is True, only rows without a day are merged. If
-        `dayless` is False, only rows with a day are merged.
+        `columns` are the columns of the table. `rows` is the table `change`, or the query for its rows. If
+        `dayless` is True, only rows without a day are merged. If `dayless` is False, only rows with a day are
+        merged.
         """
         sums = self._sums(columns)
         same = " AND ".join(
@@ -100,7 +101,7 @@ class DailyTable(msgspec.Struct, frozen=True):
         removal = f"WHEN MATCHED AND {left} = 0 THEN DELETE" if has_before else ""
         # Select only rows with a day, or only rows without. Other rows would match no row here, so MERGE
         # would insert them by mistake.
-        changed = f"FROM ({self._changed_rows(sums, has_before)}) WHERE (day IS NULL) = {dayless}"
+        changed = f"FROM ({self._changed_rows(sums, rows, has_before)}) WHERE (day IS NULL) = {dayless}"
         return f"""
             MERGE INTO {self.name} d USING ({changed}) c ON {same}
             {removal}
@@ -192,10 +193,10 @@ class DailyTable(msgspec.Struct, frozen=True):
         others = {*self.keys, *self.groups, *(name for extreme in self.extremes for name in extreme.columns)}
         return [name for name in columns if name not in others and name != "group_ids"]
 
-    def _changed_rows(self, sums: Sequence[str], has_before: bool) -> str:
+    def _changed_rows(self, sums: Sequence[str], rows: str, has_before: bool) -> str:
         """Return the query for the load's changes, with one row per key: sums, lists and extremes."""
         if not has_before:
-            return "FROM change"
+            return f"FROM {rows}"
         extreme_names = [name for extreme in self.extremes for name in extreme.columns]
         lists = ("group_ids", *self.groups) if self.groups else ()
         parts = [
@@ -205,7 +206,7 @@ class DailyTable(msgspec.Struct, frozen=True):
             *(f"coalesce(any_value({name}) FILTER (NOT is_before), []) AS {name}" for name in lists),
             *(f"coalesce(any_value({name}) FILTER (is_before), []) AS {name}_before" for name in lists),
         ]
-        return f"SELECT {', '.join(parts)} FROM change GROUP BY {', '.join(self.keys)}"  # noqa: S608
+        return f"SELECT {', '.join(parts)} FROM {rows} GROUP BY {', '.join(self.keys)}"  # noqa: S608
 
     def _merged_groups(self, has_before: bool) -> dict[str, str]:
         if not self.groups:

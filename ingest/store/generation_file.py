@@ -94,10 +94,10 @@ class GenerationBuilder:
     """The store file being built, open for writing.
 
     The methods raise StoreError when the disk fails. `on_write` is called with the name of each step before
-    the step writes.
+    the step writes. `database` is used instead of a new one (`ingest.store.connection.start_database`).
     """
 
-    def __init__(self, path: Path, on_write: OnWrite) -> None:
+    def __init__(self, path: Path, on_write: OnWrite, database: Connection | None = None) -> None:
         self._path = path
         self._on_write = on_write
         self.has_migrated = False  # True when the sums of all days must be recomputed
@@ -105,7 +105,7 @@ class GenerationBuilder:
         is_new = not path.exists()
         self._on_write("open")
         with explain_duckdb_errors(path):
-            self._con = connect_for_building(path)
+            self._con = connect_for_building(path, database)
             use_threads(self._con, many=False)
             if is_new:
                 self._create_tables()
@@ -274,14 +274,23 @@ class GenerationBuilder:
     def replace_tables(self, tables: Mapping[str, pa.Table]) -> None:
         """Replace all rows of small tables that do not depend on the loaded logs (codes, sources).
 
-        Also update the parser version of the store.
+        Also update the parser version of the store. Write nothing if all of this is stored already.
         """
+        if self._has_tables(tables):
+            return
         self._on_write("tables")
         with explain_duckdb_errors(self._path), self.transaction():
             for name in tables:
                 self._con.execute(f"DELETE FROM {name}")  # noqa: S608 - our own table names
             self._con.execute("UPDATE store_info SET parser_version = ?", [PARSER_VERSION])
             self._insert(tables)
+
+    def _has_tables(self, tables: Mapping[str, pa.Table]) -> bool:
+        with explain_duckdb_errors(self._path):
+            stored = self._con.execute("SELECT parser_version FROM store_info").fetchall()
+            return stored == [(PARSER_VERSION,)] and all(
+                self._con.table(name).to_arrow_table().equals(table) for name, table in tables.items()
+            )
 
     def run_figures(self) -> dict[str, int]:
         """Return counts of the latest load by name.

@@ -35,7 +35,6 @@ _BESIDE = re.compile(
     r"|signed_out\.json|reports|lost\+found|shared\.json|fetch\.lock|fetched\.part|unreachable\.json"
     r"|access(\.\d+)?\.jsonl|memory\.sqlite(-journal|-wal|-shm)?|\..+\.new"
 )
-_COPY_PIECE = 16 * 1024 * 1024  # bytes; copying in small pieces does not increase the memory of a load
 
 OnWrite = Callable[[str], None]
 """Function that is called with the step's name before each write. Tests kill the process at these points.
@@ -103,10 +102,9 @@ class StoreFolder(msgspec.Struct, frozen=True):
         """
         source = published_generation(self.path)
         if source is not None:
-            with explain_os_errors(self.path), source.open("rb") as old, self.building_path.open("xb") as new:
-                while piece := old.read(_COPY_PIECE):
-                    self.on_write("copy")
-                    new.write(piece)
+            self.on_write("copy")
+            with explain_os_errors(self.path):
+                shutil.copyfile(source, self.building_path)  # the system copies, which takes half the time
         return self.building_path
 
     def make_rows_folder(self) -> Path:

@@ -1,8 +1,8 @@
 -- After concerned.sql: the files that hold rows of the concerned sessions, and which rows earlier loads wrote.
 
-CREATE TEMP TABLE concerned_files AS
-SELECT DISTINCT file_id FROM stored_sessions SEMI JOIN concerned_sessions USING (source, session_id);
+CREATE TEMP TABLE concerned_rows AS
+SELECT DISTINCT file_id, source, session_id FROM stored_sessions SEMI JOIN concerned_sessions USING (source, session_id);
 
-INSERT INTO rows_before
-SELECT DISTINCT file_id, source, session_id FROM stored_sessions SEMI JOIN concerned_sessions USING (source, session_id)
-WHERE file_id NOT IN (FROM new_files);
+CREATE TEMP TABLE concerned_files AS SELECT DISTINCT file_id FROM concerned_rows;
+
+INSERT INTO rows_before FROM concerned_rows WHERE file_id NOT IN (FROM new_files);

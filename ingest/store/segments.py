@@ -113,6 +113,14 @@ def union_rows(table: str, catalogs: Iterable[str]) -> str:
     return " UNION ALL BY NAME ".join(f'FROM {catalog}."{table}"' for catalog in catalogs)
 
 
+def view_rows(con: Connection, prefix: str, tables: Iterable[str], catalogs: Sequence[str]) -> None:
+    """Make the temporary views that show the rows of the tables in several attached files."""
+    views = (
+        f"CREATE OR REPLACE TEMP VIEW {prefix}_{table} AS {union_rows(table, catalogs)}" for table in tables
+    )
+    con.execute(";".join(views))
+
+
 def _select_all(_table: str, _columns: Columns) -> str:
     return "*"
 

@@ -37,16 +37,15 @@ from ingest.maintenance.forget import SessionChoice, forget
 from ingest.maintenance.retention import apply_retention
 from ingest.pipeline.load import load
 from ingest.pipeline.reading import checkpoint, file_reader
-from ingest.store import generations, writer
+from ingest.store import writer
 from ingest.store.generations import LOCK, OnWrite, ignore_write, lock_store, published_generation
 from ingest.store.segments import connect_read_only
 from tests.killed_processes import THOROUGH, dying_at, forked
 from tests.store.sealed_months import SEALING, seal_everything
 
-# With this size, even small logs need several batches, and each copy has several pieces.
+# With this size, even small logs need several batches.
 writer.BATCH_ROWS = 40
 file_reader.DRAIN_ROWS = 20
-generations._COPY_PIECE = 4_000_000
 checkpoint.WORTH = 0  # loads resume every log that grew, even if it is small
 
 Work = Callable[[Path, OnWrite], object]

@@ -9,7 +9,7 @@ from statistics import median
 import numpy as np
 
 from callgauge.stats.day_spread import inflate_mean
-from callgauge.stats.differences import find_small_p
+from callgauge.stats.differences import have_small_p
 from callgauge.stats.intervals import Floats
 from callgauge.stats.over_time.window_changes import (
     BEFORE,
@@ -84,8 +84,7 @@ def find_visible_change(series: DailySeries, place: int, days: int, tests: int) 
     usual = np.full(len(later), rate)
     level = LEVEL / max(tests, 1)
     newest, earlier = _repeat(shown, 1 / of_newest, few), _repeat(usual, 1 / of_sessions, known_well)
-    p = find_small_p(newest, earlier, level)
-    is_found = (p <= level) & (shown > rate)
+    is_found = have_small_p(newest, earlier, level) & (shown > rate)
     return float(_RISES[np.argmax(is_found)]) if is_found.any() else None
 
 

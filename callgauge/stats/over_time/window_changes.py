@@ -28,6 +28,7 @@ from callgauge.stats.differences import (
     compare_differences,
     compare_estimates,
     find_small_p,
+    have_small_p,
 )
 from callgauge.stats.intervals import Floats
 from callgauge.stats.rates import ENOUGH, ENOUGH_SESSIONS, RateArrays, Share, estimate_rates
@@ -362,9 +363,26 @@ def _test_night(state: _CountedDays, night: int, may_test: _Flags) -> _NightTest
     now = _Spans.measure(state, places, starts, end, tables)
     before = _Spans.measure(state, places, begin, starts, tables)
     is_enough = now.estimates.has_enough & before.estimates.has_enough
-    p = find_small_p(*_widen(now, before))
+    rates = _widen(now, before)
+    p = find_small_p(*rates) if _may_have_change(*rates, is_enough) else np.ones(len(is_enough))
     rose = now.estimates.rate > before.estimates.rate
     return _NightTest(places[is_enough], window[is_enough], p[is_enough], rose[is_enough])
+
+
+def _may_have_change(now: RateArrays, before: RateArrays, is_enough: _Flags) -> bool:
+    """Return False when no corrected p-value of the tests in `is_enough` can be at most `LEVEL`.
+
+    The correction rejects a number of tests whose p-values are at most this number's share of `LEVEL`. The
+    share is rounded up to a power of two, because each new level takes time.
+    """
+    tests = several = int(is_enough.sum())
+    while several:
+        level = LEVEL / 2 ** int(np.log2(tests / several))
+        small = int((have_small_p(now, before, level) & is_enough).sum())
+        if small == several:
+            return True
+        several = small
+    return False
 
 
 def _count_observed(state: _CountedDays, first: _Rows, last: int) -> Floats:

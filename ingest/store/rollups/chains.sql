@@ -10,7 +10,7 @@ WITH
         SELECT
             is_before, chain_id, turn_id, day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, fault_layer,
             chain_outcome AS ended,
-            session_group(source, session_id) AS session_group
+            session_group
         FROM calls_of_days
         WHERE attempt = 1 AND chain_id = call_id
     ),

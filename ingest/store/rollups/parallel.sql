@@ -12,7 +12,7 @@ WITH
     ),
     steps AS (
         SELECT
-            is_before, day, source, provider, model, prompt_id, trial_run, arm, session_id, turn_id, step,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, session_group, turn_id, step,
             count(*) AS calls,
             count(*) FILTER (fault_layer IN ('emission', 'syntax', 'schema')) AS bad,
             count(*) FILTER (
@@ -24,7 +24,7 @@ WITH
         GROUP BY ALL HAVING count(*) > 1
     )
 SELECT
-    is_before, day, source, provider, model, prompt_id, trial_run, arm, session_group(source, session_id) AS session_group,
+    is_before, day, source, provider, model, prompt_id, trial_run, arm, session_group,
     count(*) AS steps, sum(calls) AS calls, sum(lost) AS lost,
     count(*) FILTER (bad > 0) AS bad_steps, sum(bad) AS bad,
     coalesce(sum(calls - bad) FILTER (bad > 0), 0) AS others,

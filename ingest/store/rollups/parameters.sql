@@ -7,7 +7,7 @@ WITH
     found AS (
         SELECT DISTINCT
             c.is_before, c.day, c.source, c.provider, c.model, c.prompt_id, c.trial_run, c.arm, c.tool, c.mcp_server, c.definition_id,
-            c.session_id, c.call_id, c.ts,
+            c.session_group, c.call_id, c.ts,
             regexp_replace(regexp_replace(coalesce(d.path, '$'), '\[\d+\]', '[]', 'g'), '^\$\.?', '') AS parameter,
             d.code, d.severity, d.stage
         FROM counted_findings d JOIN calls_of_days c USING (is_before, call_id, file_id)
@@ -15,7 +15,7 @@ WITH
     of_groups AS (
         SELECT
             is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, definition_id, parameter, code,
-            session_group(source, session_id) AS id,
+            session_group AS id,
             max(severity) AS severity,
             count(DISTINCT call_id) AS calls,
             max({'ts': coalesce(ts, day, TIMESTAMP '0001-01-01'), 'call_id': call_id}) AS newest

@@ -10,7 +10,7 @@ WITH
     observed_calls AS (
         SELECT
             is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id,
-            session_id,
+            session_id, session_group AS id,
             fault_layer, outcome, attempt, chain_outcome, tools_offered,
             coalesce(syntax_seen = 'full', false) AS text_known,
             coalesce(syntax_seen <> 'none' OR fault_layer = 'syntax', false) AS syntax_known,
@@ -29,7 +29,7 @@ WITH
     observed_turns AS (
         SELECT
             turn_id, is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, session_id,
-            calls, retries, recorded_ok, derived_ok, coalesce(recorded_ok, derived_ok) AS succeeded
+            session_group AS id, calls, retries, recorded_ok, derived_ok, coalesce(recorded_ok, derived_ok) AS succeeded
         FROM turns_of_days LEFT JOIN told USING (is_before, source, session_id)
     ),
     -- Once for all that a turn did, and once for each tool that it called.
@@ -47,7 +47,7 @@ WITH
         SELECT
             is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id,
             if(grouping(tool) = 1, 'all', 'tool') AS cut,
-            session_group(source, session_id) AS id,
+            id,
             count(*) AS calls,
             count(*) FILTER (text_known) AS text_known,
             count(*) FILTER (text_known AND schema_known) AS read,
@@ -79,15 +79,15 @@ WITH
             count(*) FILTER (attempt = 1 AND chain_outcome = 'recovered') AS recovered
         FROM observed_calls
         GROUP BY GROUPING SETS (
-            (is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, session_id),
-            (is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, session_id, tool, mcp_server,
-             definition_id)
+            (is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, id, session_id),
+            (is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, id, session_id, tool,
+             mcp_server, definition_id)
         )
     ),
     turns_of_sessions AS (
         SELECT
             is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id, cut,
-            session_group(source, session_id) AS id,
+            id,
             count(*) AS turns,
             count(*) FILTER (calls > 0) AS calling,
             count(*) FILTER (retries > 0) AS retried,
@@ -101,7 +101,7 @@ WITH
             count(*) FILTER (recorded_ok <> derived_ok) AS disagree
         FROM turns_and_tools
         GROUP BY is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server,
-            definition_id, cut, session_id
+            definition_id, cut, id, session_id
     ),
     -- `…_sessions`: the sessions in which there is such a call.
     calls_of_groups AS (

@@ -2,7 +2,7 @@
 -- - whole: the log has the tokens of each step. Turns without these tokens have no cost.
 
 SELECT
-    is_before, day, source, provider, model, prompt_id, trial_run, arm, session_group(source, session_id) AS session_group,
+    is_before, day, source, provider, model, prompt_id, trial_run, arm, session_group,
     coalesce(counted_steps >= steps AND steps > 0, false) AS whole, recorded_ok, derived_ok,
     count(*) AS turns,
     coalesce(sum(steps), 0) AS steps,

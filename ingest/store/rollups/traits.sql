@@ -4,7 +4,7 @@
 WITH
     observed AS (
         SELECT
-            c.is_before, c.day, c.source, c.provider, c.model, c.prompt_id, c.trial_run, c.arm, c.tool, c.mcp_server, c.session_id,
+            c.is_before, c.day, c.source, c.provider, c.model, c.prompt_id, c.trial_run, c.arm, c.tool, c.mcp_server, c.session_id, c.session_group AS id,
             (c.fault_layer = 'syntax' OR (c.schema_seen = 'full' AND c.fault_layer = 'schema')) IS TRUE AS hit,
             c.raw_bytes AS bytes, c.raw_chars AS chars,
             c.arguments_depth, c.turn, u.offered_tools
@@ -36,11 +36,10 @@ WITH
     ),
     of_sessions AS (
         SELECT
-            is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, trait, class,
-            session_group(source, session_id) AS id,
+            is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, trait, class, id,
             count(*) FILTER (hit) AS k, count(*) AS n
         FROM classed WHERE class IS NOT NULL
-        GROUP BY is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, trait, class, session_id
+        GROUP BY is_before, day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, trait, class, id, session_id
     ),
     of_groups AS (
         SELECT

@@ -70,26 +70,47 @@ _FINGERPRINT = f"""
         rate, cut, day, model, provider, prompt_id, tool, k, n, sessions, group_ids, group_k, group_n
     )::HUGEINT)::VARCHAR
     FROM stored_daily_rates WHERE {_OF_NIGHTS}"""  # noqa: S608 - our own text
+# Each combination of the dimensions is a cell with a number, because grouping by the names takes long.
+_CELLS = f"""
+    CREATE OR REPLACE TEMP TABLE alert_cells AS
+    SELECT row_number() OVER ()::INTEGER AS cell, * FROM (
+        SELECT
+            rate, cut = 'tool' AS by_tool, model, provider, prompt_id, tool,
+            sum(n) AS n, sum(sessions) AS sessions
+        FROM stored_daily_rates WHERE {_OF_NIGHTS} GROUP BY ALL
+    )"""  # noqa: S608 - our own text
 _ROWS = f"""
-    CREATE OR REPLACE TEMP TABLE alert_rows AS
+    SELECT c.*, date_diff('day', $first, day)::INTEGER AS place, r.sessions, group_ids, group_k, group_n
+    FROM (FROM stored_daily_rates WHERE {_OF_NIGHTS}) r
+    JOIN (SELECT * EXCLUDE (n, sessions) FROM alert_cells) c
+        ON r.rate = c.rate AND (r.cut = 'tool') = c.by_tool
+        AND r.model IS NOT DISTINCT FROM c.model AND r.provider IS NOT DISTINCT FROM c.provider
+        AND r.prompt_id IS NOT DISTINCT FROM c.prompt_id AND r.tool IS NOT DISTINCT FROM c.tool"""  # noqa: S608
+_ENTRIES = f"""
     SELECT
-        rate, cut = 'tool' AS by_tool, date_diff('day', $first, day)::INTEGER AS place,
-        model, provider, prompt_id, tool, n, sessions, group_ids, group_k, group_n
-    FROM stored_daily_rates WHERE {_OF_NIGHTS}"""  # noqa: S608 - our own text
-_ENTRIES = """
-    CREATE OR REPLACE TEMP TABLE alert_entries AS
-    SELECT
-        rate, by_tool, place, model, provider, prompt_id, tool,
+        * EXCLUDE (sessions, group_ids, group_k, group_n),
         unnest(group_ids) AS session_group, unnest(group_k) AS k, unnest(group_n) AS n
-    FROM alert_rows"""
+    FROM ({_ROWS})"""  # noqa: S608 - our own text
+_KEEP_ENTRIES = f"CREATE OR REPLACE TEMP TABLE alert_entries AS {_ENTRIES}"
+_NAMED = """{{
+    'dimension': '{dimension}', 'name': {column},
+    'second_dimension': '{second_dimension}', 'second_name': {second_column}
+}}"""
 # Leaves out a pair with as many observations as one of its values, because both series are equal.
 _SERIES = """
     CREATE OR REPLACE TEMP TABLE alert_series AS
     WITH
+        named AS (
+            SELECT
+                rate, n, sessions, cell,
+                unnest(if(by_tool, {names_by_tool}, {names}), recursive := true)
+            FROM alert_cells
+        ),
         known AS (
             SELECT
-                dimension, name, second_dimension, second_name, rate, sum(n) AS n, sum(sessions) AS sessions
-            FROM ({named}) GROUP BY ALL
+                dimension, name, second_dimension, second_name, rate, sum(n) AS n, sum(sessions) AS sessions,
+                list(cell) AS cells
+            FROM named WHERE name IS NOT NULL AND second_name IS NOT NULL GROUP BY ALL
         ),
         whole AS (SELECT dimension, name, rate, n FROM known WHERE second_dimension = ''),
         chosen AS (
@@ -104,21 +125,15 @@ _SERIES = """
         (row_number() OVER (
             ORDER BY second_dimension <> '', n DESC, rate, dimension, name, second_dimension, second_name
         ) - 1)::INTEGER AS number,
-        dimension, name, second_dimension, second_name, rate
+        dimension, name, second_dimension, second_name, rate, cells
     FROM chosen ORDER BY number LIMIT $most"""
-_NAMED = """
-    SELECT
-        '{dimension}' AS dimension, {column} AS name, '{second_dimension}' AS second_dimension,
-        {second_column} AS second_name, rate, place,
-        COLUMNS(lambda c: c IN ('n', 'k', 'sessions', 'session_group'))
-    FROM {source} WHERE by_tool = {by_tool} AND {column} IS NOT NULL AND {second_column} IS NOT NULL"""
-_SAME = "USING (dimension, name, second_dimension, second_name, rate)"
+_MEMBERS = "(SELECT number, unnest(cells) AS cell FROM alert_series)"
 _COUNTS = f"""
     SELECT number, place, session_group, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n
-    FROM ({{named}}) JOIN alert_series {_SAME} GROUP BY ALL"""  # noqa: S608 - our own text
+    FROM ({_ENTRIES}) JOIN {_MEMBERS} USING (cell) GROUP BY ALL"""  # noqa: S608 - our own text
 _SESSIONS = f"""
     SELECT number, place, sum(sessions)::BIGINT AS sessions
-    FROM ({{named}}) JOIN alert_series {_SAME} GROUP BY ALL"""  # noqa: S608 - our own text
+    FROM ({_ROWS}) JOIN {_MEMBERS} USING (cell) GROUP BY ALL"""  # noqa: S608 - our own text
 _OF_ONE = """
     SELECT place, session_group, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n
     FROM alert_entries WHERE rate = $rate AND by_tool = $by_tool AND {chosen} GROUP BY ALL"""
@@ -126,9 +141,9 @@ _VALUES = f"""
     SELECT {{column}} AS value FROM alert_entries
     WHERE rate = $rate AND by_tool = $by_tool AND {{chosen}} AND {{column}} IS NOT NULL
     GROUP BY value ORDER BY sum(n) DESC, value LIMIT {_MOST_VALUES}"""  # noqa: S608 - our own text
-_LIST = "SELECT * EXCLUDE (number) FROM alert_series ORDER BY number"
+_LIST = "SELECT * EXCLUDE (number, cells) FROM alert_series ORDER BY number"
 _CLEAR = "DELETE FROM alerts; DELETE FROM alert_night"
-_DROP = "DROP TABLE alert_rows; DROP TABLE alert_entries; DROP TABLE alert_series"
+_DROP = "DROP TABLE IF EXISTS alert_entries; DROP TABLE alert_cells; DROP TABLE alert_series"
 _INSERT_NIGHT = "INSERT INTO alert_night VALUES (?, ?, ?, ?, ?, ?)"
 _INSERT = f"INSERT INTO alerts VALUES ({', '.join('?' * 27)})"  # noqa: S608 - our own text
 
@@ -150,8 +165,7 @@ def write_alerts(con: Connection) -> None:
     made_of = f"{_RULES}:{made_of}"
     if con.execute("SELECT made_of, night FROM alert_night").fetchone() == (made_of, nights.night):
         return
-    con.execute(_ROWS, nights.values())
-    con.execute(_ENTRIES)
+    con.execute(_CELLS, nights.values())
     con.execute(_CLEAR)
     series = _read_series(con)
     if series:
@@ -230,26 +244,25 @@ class _WatchedSeries(msgspec.Struct, frozen=True):
         return json.dumps(["rate", dimension, value, self.rate, since.isoformat()])
 
 
-def _name_rows(source: str) -> str:
-    parts = []
-    for dimension, second in DIMENSIONS:
-        by_tool = "tool" in (dimension, second)
-        parts.append(
-            _NAMED.format(
-                dimension=dimension,
-                column=_COLUMNS[dimension],
-                second_dimension=second or "",
-                second_column=_COLUMNS[second] if second else "''",
-                source=source,
-                by_tool=by_tool,
-            )
+def _write_names(*, by_tool: bool) -> str:
+    """Return the SQL list of the names of a cell: one for each dimension, and for each pair of dimensions."""
+    names = (
+        _NAMED.format(
+            dimension=dimension,
+            column=_COLUMNS[dimension],
+            second_dimension=second or "",
+            second_column=_COLUMNS[second] if second else "''",
         )
-    return " UNION ALL ".join(parts)
+        for dimension, second in DIMENSIONS
+        if by_tool == ("tool" in (dimension, second))
+    )
+    return f"[{', '.join(names)}]"
 
 
 def _read_series(con: Connection) -> list[_WatchedSeries]:
     parameters = {"least_calls": _LEAST_CALLS, "least_sessions": _LEAST_SESSIONS, "most": _MOST_SERIES}
-    con.execute(_SERIES.format(named=_name_rows("alert_rows")), parameters)
+    names, names_by_tool = _write_names(by_tool=False), _write_names(by_tool=True)
+    con.execute(_SERIES.format(names=names, names_by_tool=names_by_tool), parameters)
     return [_WatchedSeries(*row) for row in con.execute(_LIST).fetchall()]
 
 
@@ -257,8 +270,8 @@ def _follow_series(con: Connection, nights: _Nights, series: Sequence[_WatchedSe
     from callgauge.stats.over_time.visible_changes import find_visible_changes
     from callgauge.stats.over_time.window_changes import DailySeries, follow_changes
 
-    counts: Any = con.execute(_COUNTS.format(named=_name_rows("alert_entries"))).fetchnumpy()
-    sessions: Any = con.execute(_SESSIONS.format(named=_name_rows("alert_rows"))).fetchnumpy()
+    counts: Any = con.execute(_COUNTS, nights.values()).fetchnumpy()
+    sessions: Any = con.execute(_SESSIONS, nights.values()).fetchnumpy()
     tables = {table: number for number, table in enumerate(dict.fromkeys(map(_table_of, series)))}
     daily = DailySeries.from_entries(
         (len(series), nights.days),
@@ -273,6 +286,8 @@ def _follow_series(con: Connection, nights: _Nights, series: Sequence[_WatchedSe
     ]  # fmt: skip
     visible = find_visible_changes(daily, models, walk.tests)
     con.execute(_INSERT_NIGHT, [nights.night, walk.series, walk.tests, *visible, made_of])
+    if walk.changes:
+        con.execute(_KEEP_ENTRIES, nights.values())
     alerts = [_Alert.measure(con, nights, series[change.series], change) for change in walk.changes]
     for alert in _name_leaders(con, nights, alerts):
         con.execute(_INSERT, alert.make_row(nights))

@@ -12,8 +12,10 @@ contain the days in `touched_days`, without duplicates.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
+from itertools import chain
 
 from ingest.store.connection import Connection, has_rows
 from ingest.store.daily_tables import DAILY_TABLES, DailyTable
@@ -24,7 +26,8 @@ from ingest.store.segments import view_stored_facts
 AT_ONCE = 200_000
 HELD = 50_000  # largest number of calls of affected sessions that are kept in memory for all scripts
 
-_UNFROZEN = "DELETE FROM touched_days WHERE day < (SELECT max(facts_before) FROM store_info)"
+_FROZEN = "touched_days WHERE day < (SELECT max(facts_before) FROM store_info)"
+_UNFROZEN = f"DELETE FROM {_FROZEN}"  # noqa: S608 - our own text
 _MANY = "SELECT count(*) > ? FROM counted_calls"
 _BATCHES = "SELECT DISTINCT batch FROM all_days ORDER BY batch"
 _SOME_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS SELECT day FROM all_days WHERE batch = ?"
@@ -36,7 +39,8 @@ calls.
 """
 _OF_ROWS = "SEMI JOIN rows_after USING (file_id, source, session_id)"
 _OF_CALLS = "SEMI JOIN (FROM counted_calls WHERE NOT is_before) USING (call_id, file_id)"
-_ON_DAYS = "NOT duplicate AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM f.day)"
+_COUNTED = "NOT duplicate"
+_ON_DAYS = f"{_COUNTED} AND EXISTS (FROM touched_days t WHERE t.day IS NOT DISTINCT FROM f.day)"
 _COUNT_AFTER = f"SELECT count(*) FROM tool_calls {_OF_ROWS}"  # noqa: S608 - our own text
 _COUNT_BEFORE = "SELECT count(*) FROM calls_before"
 
@@ -48,6 +52,7 @@ _REMOVE_TRIALS = f"""
 # A session over several days counts on its first day.
 _REMOVE_TRIED = f"DELETE FROM task_trials WHERE (source, session_id) IN ({_TRIED})"  # noqa: S608 - our own text
 _OF_CONCERNED = " AND (source, session_id) IN (SELECT (source, session_id) FROM concerned_sessions)"
+_TRIALS_OF_CONCERNED = "task_trials SEMI JOIN concerned_sessions USING (source, session_id)"
 
 _WHOLE_DAYS = "CREATE OR REPLACE TEMP TABLE whole_days AS FROM touched_days"
 _CHANGED_DAYS = """
@@ -68,29 +73,28 @@ _RESTORE_WHOLE_DAYS = "CREATE OR REPLACE TEMP TABLE touched_days AS FROM whole_d
 def roll_up(con: Connection) -> None:
     """Recompute the sums of the days in `touched_days` (day). The caller makes this temporary table."""
     view_stored_facts(con)
-    for script in ("session_group.sql", "settling/summed_facts.sql"):
-        run_script(con, script)
+    _make_macros(con)
     _view_whole_store(con)
     con.execute(_UNFROZEN)
     are_few = con.execute(_MANY, [HELD]).fetchall() == [(False,)]
-    for _ in _some_days(con):
+    for _ in _some_days(con, are_few=are_few):
         _view_days(con, are_read=are_few)
         filled = _find_tables(con) if are_few else DAILY_TABLES
         for table in DAILY_TABLES:
             run_often(con, table.delete_days())
             if table in filled:
                 run_often(con, table.insert_days())
-        _renew_trials(con, _REMOVE_TRIALS)
+        _renew_trials(con, _REMOVE_TRIALS, stored="task_trials")
     con.execute(_UNUSED)
 
 
-def _some_days(con: Connection) -> Iterator[None]:
+def _some_days(con: Connection, *, are_few: bool) -> Iterator[None]:
     """Divide the days into groups that fit into memory. For each group, put its days into `touched_days` and
     yield.
     """
     if not has_rows(con, "touched_days"):
         return
-    if con.execute(_MANY, [AT_ONCE]).fetchall() == [(False,)]:
+    if are_few or con.execute(_MANY, [AT_ONCE]).fetchall() == [(False,)]:
         yield
         return
     run_script(con, "settling/rollup_batches.sql", [AT_ONCE])
@@ -99,9 +103,9 @@ def _some_days(con: Connection) -> Iterator[None]:
         yield
 
 
-def _renew_trials(con: Connection, removal: str) -> None:
+def _renew_trials(con: Connection, removal: str, *, stored: str) -> None:
     run_script(con, "settling/tried_sessions.sql")
-    if has_rows(con, "task_trials"):
+    if has_rows(con, stored):
         con.execute(removal)
         con.execute(_REMOVE_TRIED)
     run_often(con, f"INSERT INTO task_trials BY NAME {read_script('rollups/trials.sql')}")
@@ -116,8 +120,7 @@ def sum_facts(
     The days are those from `first_day` to `last_day`. A bound of None is no bound.
     """
     view_stored_facts(con)
-    for script in ("session_group.sql", "settling/summed_facts.sql"):
-        run_script(con, script)
+    _make_macros(con)
     _view_whole_store(con)
     con.execute(_DAYS_BETWEEN, {"first": first_day, "last": last_day})
     _view_days(con, are_read=False)
@@ -143,9 +146,11 @@ def _view_concerned(con: Connection, *, has_before: bool, are_read: bool) -> Non
         _make_view(con, f"counted_{fact}", rows, is_read=are_read)
 
 
-def _view_days(con: Connection, *, are_read: bool) -> None:
+def _view_days(con: Connection, *, are_read: bool, is_every_day: bool = False) -> None:
+    condition = _COUNTED if is_every_day else _ON_DAYS
     for fact in ("turns", "calls"):
-        _make_view(con, f"{fact}_of_days", f"FROM counted_{fact} f WHERE {_ON_DAYS}", is_read=are_read)
+        query = f"FROM counted_{fact} f WHERE {condition}"
+        _make_view(con, f"{fact}_of_days", query, is_read=are_read and not is_every_day)
 
 
 def _make_view(con: Connection, name: str, query: str, *, is_read: bool) -> None:
@@ -153,13 +158,23 @@ def _make_view(con: Connection, name: str, query: str, *, is_read: bool) -> None
 
     With `is_read`, the query is executed once, and the view reads a temporary table with its result.
     """
-    if is_read:
-        con.execute(f"CREATE OR REPLACE TEMP TABLE held_{name} AS {query}")
-        query = f"FROM held_{name}"
-    con.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {query}")
+    table = f"CREATE OR REPLACE TEMP TABLE held_{name} AS {query};" if is_read else ""
+    rows = f"FROM held_{name}" if is_read else query
+    con.execute(f"{table} CREATE OR REPLACE TEMP VIEW {name} AS {rows}")
+
+
+def _make_macros(con: Connection) -> None:
+    for script in ("session_group.sql", "settling/summed_facts.sql"):
+        run_script(con, script)
 
 
 # --- changes by a load ----------------------------------------------------------------------------
+
+
+def make_before_tables(con: Connection) -> None:
+    """Make the empty temporary tables `…_before`, unless they exist. `keep_facts` fills them."""
+    _make_macros(con)
+    run_script(con, "settling/before_tables.sql")
 
 
 def keep_facts(con: Connection, rows: str) -> None:
@@ -167,8 +182,7 @@ def keep_facts(con: Connection, rows: str) -> None:
 
     `rows` is the query for the file_id, source and session_id of these rows.
     """
-    for script in ("settling/summed_facts.sql", "settling/before_tables.sql"):
-        run_script(con, script)
+    make_before_tables(con)
     con.execute(f"CREATE OR REPLACE TEMP TABLE kept_rows AS {rows}")
     run_script(con, "settling/before.sql")
 
@@ -180,27 +194,28 @@ def add_differences(con: Connection) -> None:
     are recomputed from all rows.
     """
     has_before = has_rows(con, "rows_before", "resumed")
-    for script in ("session_group.sql", "settling/summed_facts.sql"):
-        run_script(con, script)
+    _make_macros(con)
     counting = (_COUNT_AFTER, _COUNT_BEFORE) if has_before else (_COUNT_AFTER,)
     are_few = sum(con.execute(query).fetchall()[0][0] for query in counting) <= HELD
     _view_concerned(con, has_before=has_before, are_read=are_few)
     con.execute(_WHOLE_DAYS)
     con.execute(_CHANGED_DAYS)
-    con.execute(_UNFROZEN)
+    is_every_day = not has_rows(con, "whole_days", _FROZEN)
+    if not is_every_day:
+        con.execute(_UNFROZEN)
     con.execute("CREATE OR REPLACE TEMP TABLE changed_days AS FROM touched_days")
-    _merge_changes(con, has_before=has_before, are_few=are_few)
+    _merge_changes(con, has_before=has_before, are_few=are_few, is_every_day=is_every_day)
     con.execute(_UNUSED)
     con.execute(_RESTORE_WHOLE_DAYS)
 
 
-def _merge_changes(con: Connection, *, has_before: bool, are_few: bool) -> None:
+def _merge_changes(con: Connection, *, has_before: bool, are_few: bool, is_every_day: bool) -> None:
     touched = "SEMI JOIN touched_days t ON t.day IS NOT DISTINCT FROM d.day"
     is_summed = has_rows(con, *(f"{table} d {touched}" for table in ("daily_calls", "daily_turns")))
     columns = dict(con.execute(_COLUMNS).fetchall()) if is_summed else {}
     lost: set[DailyTable] = set()
-    for _ in _some_days(con):
-        _view_days(con, are_read=are_few)
+    for _ in _some_days(con, are_few=are_few):
+        _view_days(con, are_read=are_few, is_every_day=is_every_day and are_few)
         are_dayless = [dayless for (dayless,) in con.execute(_ARE_DAYLESS).fetchall()]
         for table in _find_tables(con) if are_few else DAILY_TABLES:
             if is_summed:
@@ -209,21 +224,22 @@ def _merge_changes(con: Connection, *, has_before: bool, are_few: bool) -> None:
                 )
             else:
                 run_often(con, table.insert_days())
-        _renew_trials(con, _REMOVE_TRIALS + _OF_CONCERNED)
+        _renew_trials(con, _REMOVE_TRIALS + _OF_CONCERNED, stored=_TRIALS_OF_CONCERNED)
     if lost:
         _renew_extremes(con, lost)
 
 
 def _find_tables(con: Connection) -> Sequence[DailyTable]:
-    empty: set[DailyTable] = set()
-    for facts in {table.counted.facts for table in DAILY_TABLES if table.counted}:
-        expressions = {
-            table: table.counted.number
-            for table in DAILY_TABLES
-            if table.counted and table.counted.facts == facts
-        }
-        numbers = con.execute(f"SELECT {', '.join(expressions.values())} FROM {facts}").fetchall()[0]  # noqa: S608
-        empty |= {table for table, number in zip(expressions, numbers, strict=True) if not number}
+    by_facts: dict[str, list[DailyTable]] = defaultdict(list)
+    for table in DAILY_TABLES:
+        if table.counted:
+            by_facts[table.counted.facts].append(table)
+    counts = (
+        f"(SELECT {', '.join(table.counted.number for table in tables if table.counted)} FROM {facts})"  # noqa: S608
+        for facts, tables in by_facts.items()
+    )
+    numbers = con.execute(f"FROM {', '.join(counts)}").fetchall()[0]
+    empty = {table for table, number in zip(chain(*by_facts.values()), numbers, strict=True) if not number}
     return [table for table in DAILY_TABLES if table not in empty]
 
 
@@ -240,9 +256,13 @@ def _merge_change(
     `are_dayless` tells whether `touched_days` has days (False) and the days of calls without a time (True).
     If smallest or largest values may be lost, return the table. The keys of these values are in `lost_…`.
     """
-    run_often(con, table.note_change(has_before=has_before))
+    rows = "change"
+    if has_before or len(are_dayless) > 1:
+        run_often(con, table.note_change(has_before=has_before))
+    else:
+        rows = f"({table.script()})"
     for dayless in are_dayless:
-        run_often(con, table.merge_change(columns, has_before=has_before, dayless=dayless))
+        run_often(con, table.merge_change(columns, rows, has_before=has_before, dayless=dayless))
     if not has_before or not table.extremes:
         return set()
     if con.execute(table.find_lost()).fetchall() == [(False,)]:

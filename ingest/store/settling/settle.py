@@ -14,9 +14,10 @@ from ingest.store.generation_file import GenerationBuilder
 from ingest.store.scripts import run_script
 from ingest.store.segments import TRIALS
 from ingest.store.settling.alerts import decide_alerts
-from ingest.store.settling.rollup import add_differences, keep_facts, roll_up
+from ingest.store.settling.rollup import add_differences, keep_facts, make_before_tables, roll_up
 
 _LATE = ("late_results", "turn_parts")
+_COPIED = ("copied_calls", "copied_turns", "copied_sessions")
 _FOLLOWING = "files WHERE follows IS NOT NULL AND run_id = {run_id:d}"
 _OF_TRIALS = "sessions SEMI JOIN touched_sessions USING (source, session_id) WHERE trial_run IS NOT NULL"
 # Planning a statement takes 1 to 5 ms even without rows, so scripts without input are skipped.
@@ -26,12 +27,14 @@ _SCRIPTS: tuple[tuple[str, Sequence[str]], ...] = (
     ("take_back.sql", _LATE),
     ("adopt_parts.sql", ("turns WHERE NOT begun",)),
     ("settle.sql", ()),
-    ("copies.sql", ("copied_calls", "copied_turns", "copied_sessions")),
+    ("copies.sql", _COPIED),
     ("late.sql", _LATE),
     ("trial_sessions.sql", (_OF_TRIALS,)),
     ("trial_runs.sql", ("trial_runs", "trial_looks")),
 )
 """The scripts in their order. A script is skipped if it names tables and all of them are empty."""
+# `settle.sql` alone fills the tables `copied_…`. If all other named tables are empty, no script fills them.
+_RARE = tuple(table for _, needed in _SCRIPTS if needed is not _COPIED for table in needed)
 # With fewer calls, several threads save less than a second but take more total processor time.
 _IS_LARGE = """
     SELECT (SELECT count(*) FROM tool_calls) + (SELECT coalesce(sum(calls), 0) FROM segments) > 200_000"""
@@ -108,9 +111,12 @@ def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Se
         _run_script(building, "succession.sql")
     for script in ("touched.sql", *before):
         _run_script(building, script)
-    if follows or building.has_rows("reread"):
+    is_plain = not before and not building.has_rows(*dict.fromkeys(_RARE))
+    if follows or (not is_plain and building.has_rows("reread")):
         _run_script(building, "known_rejects.sql")
     for script, needed in _SCRIPTS:
+        if is_plain and needed and needed is not _COPIED:
+            continue
         # Earlier scripts may have left rows in these tables, which must be emptied.
         if not needed or before or building.has_rows(*needed):
             _run_script(building, script)
@@ -196,8 +202,7 @@ def add_changes(building: GenerationBuilder) -> None:
         _sign_calls(con, _CONCERNED)
     if building.has_months:
         with building.open_transaction("changed days") as con:
-            for script in ("settling/summed_facts.sql", "settling/before_tables.sql"):
-                run_script(con, script)
+            make_before_tables(con)
         building.pull_days(_CHANGED_DAYS)
     with building.open_transaction("rollups") as con:
         add_differences(con)

@@ -14,7 +14,7 @@ SELECT
     steps, calls, retries, recorded_ok, derived_ok, derived_reason, cost,
     input_tokens, output_tokens, microseconds(latency_ms) AS latency_us, microseconds(model_latency_ms) AS model_latency_us,
     counted_steps, counted_input, counted_cached, counted_cache_write, counted_output,
-    results_expected, offered_tools, duplicate, text_removed
+    results_expected, offered_tools, duplicate, text_removed, session_group(source, session_id) AS session_group
 FROM query_table(facts);
 
 CREATE TEMP MACRO IF NOT EXISTS summed_calls(facts) AS TABLE
@@ -25,7 +25,8 @@ SELECT
     outcome, syntax_seen, schema_seen, parse_error, parse_warning, lossy, fault_layer, signature_id, result_status, simulated,
     chain_id, attempt, retry_kind, chain_outcome,
     input_tokens, cached_tokens, cache_write_tokens, output_tokens,
-    microseconds(latency_ms) AS latency_us, microseconds(model_latency_ms) AS model_latency_us, duplicate
+    microseconds(latency_ms) AS latency_us, microseconds(model_latency_ms) AS model_latency_us, duplicate,
+    session_group(source, session_id) AS session_group
 FROM query_table(facts);
 
 CREATE TEMP MACRO IF NOT EXISTS summed_findings(facts) AS TABLE
