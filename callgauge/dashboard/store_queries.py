@@ -195,7 +195,8 @@ def _connection(shown: Generation) -> Connection:
     return open_generation(Path(shown.path), texts=texts_are_shown())
 
 
-@st.cache_data(max_entries=2000, show_spinner=False)
+# The texts of the arguments identify them, and Streamlit hashes a text faster than each nested value.
+@st.cache_data(max_entries=2000, show_spinner=False, hash_funcs={Generation: repr, tuple: repr})
 def _answer(shown: Generation, metric: str, parameters: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
     listed = {name: list(value) if isinstance(value, tuple) else value for name, value in parameters}
     return answer_metric(_connection(shown), metric, listed)

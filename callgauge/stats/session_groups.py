@@ -84,9 +84,11 @@ def read_days(
 
 def _flatten(lists: Iterable[Sequence[Any]], kind: str = "float64") -> tuple[np.ndarray, Integers]:
     """Return the concatenated elements of all lists, and the length of each list."""
-    arrow = getattr(lists, "list", None)  # the pandas accessor for series of Arrow lists
-    if arrow is not None:
-        return arrow.flatten().to_numpy(), arrow.len().to_numpy()
+    read_arrow = getattr(getattr(lists, "array", None), "__arrow_array__", None)
+    if read_arrow is not None:  # a pandas series of Arrow lists
+        arrow = read_arrow().combine_chunks()
+        elements, lengths = arrow.flatten(), arrow.value_lengths()
+        return elements.to_numpy(zero_copy_only=False), lengths.to_numpy(zero_copy_only=False)
     several = list(lists)
     elements = list(chain.from_iterable(several))
     return np.array(elements, dtype=kind), np.array([len(each) for each in several], int)

@@ -48,7 +48,7 @@ def derived(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(
     ("page", "first", "filtered"),
-    [("overview", 21, 13), ("models", 11, 6), ("compare", 11, 3), ("tools", 7, 5)],
+    [("overview", 21, 13), ("models", 11, 6), ("compare", 8, 3), ("tools", 7, 5)],
 )
 def test_a_page_sends_few_queries(page: str, first: int, filtered: int, queries: list[str]) -> None:
     """Raise the limits only for a query that no other query of the page can answer."""
@@ -58,6 +58,12 @@ def test_a_page_sends_few_queries(page: str, first: int, filtered: int, queries:
     app = opened(FILES[page], model="falcon-3")
     assert app.multiselect(key="model").value == ["falcon-3"]
     assert len(queries) <= filtered, queries
+
+
+@pytest.mark.usefixtures("few_of_many")
+def test_a_comparison_of_two_models_reads_the_parts_of_both_at_once(queries: list[str]) -> None:
+    opened(FILES["compare"], a_model="egret", b_model="heron")
+    assert [queries.count(name) for name in ("strata", "breakdown")] == [1, 1]
 
 
 @pytest.mark.usefixtures("small")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 
@@ -96,19 +97,32 @@ def _find_concentration(ask: Ask, arm: Arm, slices: Sequence[Slice]) -> str:
     return find_concentrated(ask, calls, None, arm.parameters()).get("all", "")
 
 
-def _read_values(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]] | None:
+def _find_values(arms: tuple[Arm, Arm]) -> tuple[str, tuple[str, str], dict[str, Any]] | None:
+    """Return the dimension of which each slice is one value, both values, and the parameters that the slices
+    have in common.
+
+    Then one query can read both slices. Return None for all other slices.
+    """
     first_arm, second_arm = arms
     dimensions = {name for arm in arms for name, values in arm.own.items() if values}
     if len(dimensions) != 1 or first_arm.days != second_arm.days:
         return None
     (by,) = dimensions
-    values = [tuple(arm.own.get(by, ())) for arm in arms]
     shown = first_arm.shared.get(PARAMETERS[by])
-    if by not in _TABLES or any(len(each) != 1 or (shown and each[0] not in shown) for each in values):
+    first, second = (tuple(arm.own.get(by, ())) for arm in arms)
+    if by not in _TABLES or any(
+        len(each) != 1 or (shown and each[0] not in shown) for each in (first, second)
+    ):
         return None
-    parameters = replace(first_arm, own={}).parameters()
-    slices = make_slices(ask("slices", rates=tuple(RATES), by=by, **parameters))
-    first, second = ([each for each in slices if each.name == value] for (value,) in values)
+    return by, (first[0], second[0]), replace(first_arm, own={}).parameters()
+
+
+def _read_values(ask: Ask, arms: tuple[Arm, Arm]) -> tuple[list[Slice], list[Slice]] | None:
+    if (found := _find_values(arms)) is None:
+        return None
+    by, values, shared = found
+    slices = make_slices(ask("slices", rates=tuple(RATES), by=by, **shared))
+    first, second = ([each for each in slices if each.name == value] for value in values)
     return first, second
 
 
@@ -128,9 +142,16 @@ def find_basis(a: CompareSide, b: CompareSide, rate: RateDefinition) -> Comparis
 
 def read_work(ask: Ask, a: CompareSide, b: CompareSide, rate: RateDefinition) -> ArmStrata:
     """Return the strata of both slices, by the letters A and B."""
-    apart = find_apart(a, b)
-    work = [read_strata(ask, [rate], None, side.arm.parameters(), apart=apart)[rate.name] for side in (a, b)]
-    of_a, of_b = (strata.by_arm.get("all", {}) for strata in work)
+    apart, found = find_apart(a, b), _find_values((a.arm, b.arm))
+    if found:
+        by, names, shared = found
+        work = [read_strata(ask, [rate], by, shared, arms=names, apart=apart)[rate.name]] * 2
+    else:
+        names = ("all", "all")
+        work = [
+            read_strata(ask, [rate], None, side.arm.parameters(), apart=apart)[rate.name] for side in (a, b)
+        ]
+    of_a, of_b = (strata.by_arm.get(name, {}) for strata, name in zip(work, names, strict=True))
     return ArmStrata(work[0].dimensions, {a.arm.letter: of_a, b.arm.letter: of_b})
 
 
@@ -159,11 +180,21 @@ def break_sides_down(
     """Return the difference of both slices, broken down by their common dimensions, with comparisons by the
     other rates.
     """
-    rows = [
-        ask_arms(ask, rate, find_apart(a, b), side.arm.parameters()).assign(also=side.arm.letter)
-        for side in (a, b)
-    ]
-    arms = split_arms(pd.concat(rows, ignore_index=True))
+    apart, found = find_apart(a, b), _find_values((a.arm, b.arm))
+    if found and len(set(found[1])) == 2:
+        by, names, shared = found
+        rows = ask_arms(ask, rate, apart, shared, by=by, among=names)
+        letters = dict(zip(names, ("A", "B"), strict=True))
+        rows = rows.assign(also=rows["also"].map(letters)).sort_values("also", kind="stable")
+    else:
+        rows = pd.concat(
+            [
+                ask_arms(ask, rate, apart, side.arm.parameters()).assign(also=side.arm.letter)
+                for side in (a, b)
+            ],
+            ignore_index=True,
+        )
+    arms = split_arms(rows)
     slices = {name: (strata.get("A", ()), strata.get("B", ())) for name, strata in arms.items()}
     return add_prices(ask, (a.arm, b.arm), break_down(comparison, slices, work), smallest)
 
@@ -178,7 +209,7 @@ def add_prices(ask: Ask, arms: tuple[Arm, Arm], breakdown: Breakdown, smallest: 
     if helped is None and breakdown.whole.standing(smallest) not in (Standing.BETTER, Standing.WORSE):
         return breakdown
     narrowed = {PARAMETERS[helped[0]]: tuple(each.name for each in helped[1])} if helped else {}
-    a, b = (_read_leading(ask, replace(arm, shared={**arm.parameters(), **narrowed}), rate) for arm in arms)
+    a, b = (_read_leading(ask, replace(arm, shared={**arm.shared, **narrowed}), rate) for arm in arms)
     bases = [find_basis(a, b, RATES[name]).rate for name in LEADING if name != rate.name]
     both = [RATES[name] for name in bases if name and name in a.rates and name in b.rates]
     works = [read_work(ask, a, b, each) for each in both]

@@ -69,8 +69,8 @@ def find_attention(
     alert_night = read_alerts(ask, last)
     days = 0
     if alert_night is None:
-        rows = ask("slices", rates=("emission",), by="day", to_day=last, **filters)
-        days = int((rows["slice"] != "unknown").sum())
+        rows = ask("call_days", to_day=last, **filters)
+        days = int(rows["day"].notna().sum())
         if not len(rows):
             return None
     else:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # the report of a load also uses metrics, but does not need t
     import pandas as pd
 
 _LOG = logging.getLogger(__name__)
+_STATEMENTS: dict[str, duckdb.Statement] = {}
 _FOLDER = Path(__file__).parent
 _FIELD = re.compile(r"^-- (title|question|unit|days|facts|note|column (\w+)): (.+)$")
 _CLAUSE = re.compile(r"^-- (\w+)\n(.+)$", re.MULTILINE)
@@ -304,7 +305,15 @@ def _execute(
         narrow_to_sessions(cursor, sql, sessions, *days)
     elif has_segments(cursor):
         _narrow(cursor, metric, sql, parameters)
-    return cursor.execute(sql, {key: parameters.get(key) for key in metric.parameters})
+    query = sql if most is not None else _parse(cursor, name)
+    return cursor.execute(query, {key: parameters.get(key) for key in metric.parameters})
+
+
+def _parse(cursor: duckdb.DuckDBPyConnection, name: str) -> duckdb.Statement:
+    """Return the statement of metric `name`, from a cache because parsing takes longer than many queries."""
+    if name not in _STATEMENTS:
+        (_STATEMENTS[name],) = cursor.extract_statements(metrics()[name].sql)
+    return _STATEMENTS[name]
 
 
 def _read_sessions(metric: Metric, parameters: Mapping[str, Any]) -> Mapping[str, Sequence[str]]:

@@ -28,32 +28,27 @@ WITH prices AS (
     '[{"model": "VARCHAR", "from_day": "DATE", "to_day": "DATE",
        "input": "DOUBLE", "cached_input": "DOUBLE", "cache_write": "DOUBLE", "output": "DOUBLE"}]')) AS p)
 ),
-chosen AS (
-  SELECT * FROM daily_tokens WHERE {filters: days, models, providers, prompts, sources, trials}
-),
-chosen_chains AS (
-  SELECT * FROM daily_chains WHERE {filters: days, models, providers, prompts, sources, trials}
-),
 counted AS (
-  SELECT false AS of_retries, day, source, provider, model, prompt_id, session_group, whole, recorded_ok, derived_ok,
+  SELECT false AS of_retries, CASE coalesce($by, 'all') WHEN 'model' THEN model WHEN 'provider' THEN provider WHEN 'prompt' THEN prompt_id
+           WHEN 'prompt_name' THEN prompt_id WHEN 'source' THEN source WHEN 'day' THEN day::VARCHAR ELSE 'all' END AS value, day, model, session_group, whole, recorded_ok, derived_ok,
          turns, steps, counted_steps, counted_input, counted_cached, counted_cache_write, counted_output
-  FROM chosen
+  FROM daily_tokens WHERE {filters: days, models, providers, prompts, sources, trials}
   UNION ALL
-  SELECT true, day, source, provider, model, prompt_id, NULL, false, NULL, NULL,
-         0, steps, counted_steps, counted_input, counted_cached, counted_cache_write, counted_output
-  FROM chosen_chains
+  -- A large store has many chains for each model and day, so they are summed up before they get prices.
+  SELECT true, CASE coalesce($by, 'all') WHEN 'model' THEN model WHEN 'provider' THEN provider WHEN 'prompt' THEN prompt_id
+           WHEN 'prompt_name' THEN prompt_id WHEN 'source' THEN source WHEN 'day' THEN day::VARCHAR ELSE 'all' END AS value, day, model, NULL, false, NULL, NULL, 0,
+         sum(steps), sum(counted_steps), sum(counted_input), sum(counted_cached), sum(counted_cache_write), sum(counted_output)
+  FROM daily_chains WHERE {filters: days, models, providers, prompts, sources, trials}
+  GROUP BY ALL
 ),
 spent AS (
   SELECT
-    c.* EXCLUDE (day, source, provider, model, prompt_id),
-    coalesce(CASE coalesce($by, 'all')
-      WHEN 'model' THEN c.model WHEN 'provider' THEN c.provider WHEN 'prompt' THEN c.prompt_id
-      WHEN 'prompt_name' THEN coalesce(n.name, c.prompt_id) WHEN 'source' THEN c.source
-      WHEN 'day' THEN c.day::VARCHAR ELSE 'all' END, 'unknown') AS slice,
+    c.* EXCLUDE (day, model, value),
+    coalesce(if($by = 'prompt_name', n.name, NULL), c.value, 'unknown') AS slice,
     (counted_input * p.input + counted_cached * p.cached_input + counted_cache_write * p.cache_write
       + counted_output * p.output) / 1e6 AS cost
   FROM counted c
-  LEFT JOIN prompts n USING (prompt_id)
+  LEFT JOIN prompts n ON n.prompt_id = c.value AND $by = 'prompt_name'
   LEFT JOIN prices p ON p.model = c.model AND c.day >= p.from_day AND (p.to_day IS NULL OR c.day < p.to_day)
 ),
 judged AS (

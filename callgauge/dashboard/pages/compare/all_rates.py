@@ -138,6 +138,7 @@ def _build_row(
 
 
 def _rate_cell(rate: RateDefinition) -> Cell:
-    query = {key: text for key in URL_KEYS.place if (text := st.query_params.get(key))}
+    texts = st.query_params.to_dict()  # one look-up, because the table has many rates
+    query = {key: texts[key] for key in URL_KEYS.place if texts.get(key)}
     href = filters.page_link("compare", {}, query | {"rate": rate.name})
     return Cell(rate.title, href=href, title=f"{rate.noun.capitalize()}s that {rate.hit}")

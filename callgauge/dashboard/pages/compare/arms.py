@@ -104,11 +104,13 @@ def _most_measured_models(rate: RateDefinition) -> dict[str, str]:
 
     Return {} for fewer than two models.
     """
-    rows = store_queries.ask(
-        "slices", rates=(rate.name,), by="model", **filters.chosen_filters().parameters()
-    )
+    # For a comparison of two models, `judge_sides` needs all rates. So this query asks for them, too.
+    are_models = set(ARM_KEYS).intersection(st.query_params) <= {"a_model", "b_model"}
+    rates = tuple(RATES) if are_models else (rate.name,)
+    rows = store_queries.ask("slices", rates=rates, by="model", **filters.chosen_filters().parameters())
     by_use = sorted(
-        rows.to_dict("records"), key=lambda row: (row["slice"] == "unknown", -row["n"], -row["total"])
+        rows[rows["rate"] == rate.name].to_dict("records"),
+        key=lambda row: (row["slice"] == "unknown", -row["n"], -row["total"]),
     )
     if len(by_use) < 2:
         return {}
