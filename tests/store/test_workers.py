@@ -7,7 +7,6 @@ import sys
 import tarfile
 import zipfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
+from msgspec.structs import replace
 
 from ingest.load_report import LoadReport, Progress
 from ingest.pipeline.load import load
