@@ -52,11 +52,11 @@ calls) into an empty store, in one process.
 | writing and compressing row groups (half of it for texts) | 0.35 |
 | finding duplicates, retry sequences and daily sums | 1.1 |
 
-The bottom figure of 1.1 includes 0.4 for planning 160 SQL statements, 0.25 for error signatures and
+The bottom figure of 1.1 includes 0.4 for planning SQL statements, 0.25 for error signatures and
 0.15 for rates.
 
 Only the main process writes rows and computes the daily sums. This is about a quarter of the processor
-time of a load of transcripts, and 41 % of a load of dense session logs. Therefore two workers on two
+time of a load of transcripts, and 34 % of a load of dense session logs. Therefore two workers on two
 cores are only 1.3 to 1.8 times as fast as one process.
 
 Four changes did not make a load faster: disabling DuckDB's optimizers, other malloc thresholds, no
