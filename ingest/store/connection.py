@@ -36,10 +36,10 @@ write-ahead log.
 """
 
 
-def start_database(path: Path) -> Connection:
-    """Return an empty database in memory with the settings for building the store file at `path`.
+def connect_for_building(path: Path) -> Connection:
+    """Open a connection to the store file being built, without a write-ahead log.
 
-    DuckDB does not wait for the disk. The store file is flushed once before it is published.
+    DuckDB does not wait for the disk. The file is flushed once before it is published.
     """
     settings: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": MEMORY_LIMIT,
@@ -47,15 +47,7 @@ def start_database(path: Path) -> Connection:
         "checkpoint_threshold": CHECKPOINT,
         "fsync_mode": "NONE",
     }
-    return duckdb.connect(config=settings)
-
-
-def connect_for_building(path: Path, database: Connection | None = None) -> Connection:
-    """Open a connection to the store file being built, without a write-ahead log.
-
-    `database` comes from `start_database`. To start another one takes 17 ms.
-    """
-    con = start_database(path) if database is None else database
+    con = duckdb.connect(config=settings)
     attach_file(con, str(path), "building", WITHOUT_LOG)
     con.execute("USE building")
     return con
