@@ -150,6 +150,32 @@ assert worker_process.can_fork()
 """
 
 
+def test_a_load_into_a_store_forks_its_workers(logs: Path, store: Path) -> None:
+    """A program imports everything again, which takes as long as reading 50 MB. DuckDB's threads forbid a
+    fork.
+    """
+    (logs / "a.jsonl").write_text(session("a"))
+    load([logs], store)
+    for name in "bc":
+        long_file(logs / f"{name}.jsonl")
+    code = f"""{FORKING}
+import sys
+from pathlib import Path
+from ingest.pipeline.load import load
+
+def start_program(descriptor):
+    raise SystemExit("a worker was started as a program")
+
+worker_process._start_program = start_program
+forked = worker_process.ForkedProcess
+worker_process.ForkedProcess = lambda descriptor: print("forked", flush=True) or forked(descriptor)
+print(load([Path(sys.argv[1])], Path(sys.argv[2]), workers=2).loaded)
+"""
+    loading = [sys.executable, "-c", code, str(logs), str(store)]
+    done = subprocess.run(loading, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("forked\nforked\n2\n", 0), done.stderr
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("first", [FORKING, ""], ids=["forked", "started"])
 def test_workers_end_when_their_load_is_killed(logs: Path, store: Path, first: str) -> None:
