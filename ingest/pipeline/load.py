@@ -45,6 +45,7 @@ from ingest.sessions.past_sessions import PastSessions
 from ingest.sessions.path_facts import PathFacts
 from ingest.sources.discovery import HiddenNames, Named, find_logs
 from ingest.sources.log_file import LogFile
+from ingest.store.connection import start_database
 from ingest.store.generation_file import utc_now
 from ingest.store.generations import (
     OnWrite,
@@ -130,14 +131,16 @@ def load(
     names, known_as = read_labels(labels), check_format_name(form)
     naming = read_naming(store_dir, from_path, model, mapping)
     log_files, left = select_since(find_logs(paths, store_dir, hidden := HiddenNames()), since)
-    with lock_store(store_dir, on_write, patience) as folder:
+    locked = lock_store(store_dir, on_write, patience)
+    with locked as folder, start_database(folder.building_path) as database:
         current = published_generation(store_dir)
-        ledger, forgotten = read_ledger_and_forgotten(current) if current else (Ledger(), frozenset[str]())
+        ledger, forgotten = read_ledger_and_forgotten(current, database)
         privacy, left_out = private.for_store(store_dir, (row.read_with.privacy for row in ledger.rows()))
         settings = ReadSettings.from_options(
             catalog, max_line, known_as, privacy, left_out, forgotten, naming
         )
-        options: dict[str, Any] = {"limit": limit, "again": again, "replacing": replacing}
+        writer = FactWriter(folder, ledger.last_id + 1, database)
+        options: dict[str, Any] = {"limit": limit, "again": again, "replacing": replacing, "writer": writer}
         run = LogLoader(folder, ledger, settings, on_progress, stop, executor=executor, **options)
         run.totals.left = left
         try:
@@ -184,6 +187,7 @@ class LogLoader:
         on_progress: OnProgress | None,
         stop: Stop,
         *,
+        writer: FactWriter,
         limit: int | None,
         again: Collection[str],
         executor: ExecutorOptions,
@@ -197,7 +201,7 @@ class LogLoader:
         self._stop = stop
         self._limit = limit
         self._again = again
-        self.writer = FactWriter(folder, ledger.last_id + 1)
+        self.writer = writer
         self.totals = LoadTotals()
         self._book = LedgerUpdate(ledger, self.totals, settings, self.writer, replacing=replacing)
         self._executor = make_executor(executor, settings, self.writer, folder)

@@ -36,18 +36,29 @@ write-ahead log.
 """
 
 
-def connect_for_building(path: Path) -> Connection:
-    """Open a connection to the store file being built, without a write-ahead log.
+def start_database(path: Path) -> Connection:
+    """Return an empty database in memory with the settings for building the store file at `path`.
 
-    DuckDB does not wait for the disk. The file is flushed once before it is published.
+    DuckDB does not wait for the disk. The store file is flushed once before it is published. DuckDB starts no
+    threads, because workers can be forked only from a process with one thread.
     """
     settings: dict[str, str | bool | int | float | list[str]] = {
+        "threads": 1,
+        "async_threads": 0,
         "memory_limit": MEMORY_LIMIT,
         "temp_directory": f"{path}.tmp",
         "checkpoint_threshold": CHECKPOINT,
         "fsync_mode": "NONE",
     }
-    con = duckdb.connect(config=settings)
+    return duckdb.connect(config=settings)
+
+
+def connect_for_building(path: Path, database: Connection | None = None) -> Connection:
+    """Open a connection to the store file being built, without a write-ahead log.
+
+    `database` comes from `start_database`. To start another one takes 17 ms.
+    """
+    con = start_database(path) if database is None else database
     attach_file(con, str(path), "building", WITHOUT_LOG)
     con.execute("USE building")
     return con
@@ -69,7 +80,7 @@ def use_threads(con: Connection, *, many: bool) -> None:
 
     If there are few rows, one thread takes 25 % less processor time.
     """
-    con.execute("RESET threads" if many else "SET threads = 1")
+    con.execute("RESET threads; RESET async_threads" if many else "SET threads = 1; SET async_threads = 0")
 
 
 _ARROW: Mapping[str, pa.DataType] = {

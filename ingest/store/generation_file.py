@@ -94,10 +94,10 @@ class GenerationBuilder:
     """The store file being built, open for writing.
 
     The methods raise StoreError when the disk fails. `on_write` is called with the name of each step before
-    the step writes.
+    the step writes. `database` is used instead of a new one (`ingest.store.connection.start_database`).
     """
 
-    def __init__(self, path: Path, on_write: OnWrite) -> None:
+    def __init__(self, path: Path, on_write: OnWrite, database: Connection | None = None) -> None:
         self._path = path
         self._on_write = on_write
         self.has_migrated = False  # True when the sums of all days must be recomputed
@@ -105,7 +105,7 @@ class GenerationBuilder:
         is_new = not path.exists()
         self._on_write("open")
         with explain_duckdb_errors(path):
-            self._con = connect_for_building(path)
+            self._con = connect_for_building(path, database)
             use_threads(self._con, many=False)
             if is_new:
                 self._create_tables()

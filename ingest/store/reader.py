@@ -17,7 +17,13 @@ from ingest.load_report import ForeignKind, ModelName, Reject
 from ingest.sources.log_file import FileStamp
 from ingest.store.ledger import FileLook, FileStatus, Ledger, LedgerCopy, LedgerRow, ReadWith
 from ingest.store.migrations import SCHEMA_VERSION, read_schema_version
-from ingest.store.segments import Connection, connect_read_only, describe_failure, is_of_object_store
+from ingest.store.segments import (
+    Connection,
+    attach_file,
+    connect_read_only,
+    describe_failure,
+    is_of_object_store,
+)
 
 _AT_ONCE = 1_000  # rows fetched at a time
 _CLOCKS = timedelta(days=1)  # tolerance for wrong clocks and time zones
@@ -86,20 +92,28 @@ _COPIES = "SELECT path, file_id, stored_bytes, mtime_ns, version, archive, archi
 
 def read_ledger(generation: Path) -> Ledger:
     """Return the list of files in a published store file. Raises StoreVersionError, StoreError."""
-    return read_ledger_and_forgotten(generation)[0]
+    with open_generation(generation) as con:
+        return _read_ledger(con, generation)[0]
 
 
-def read_ledger_and_forgotten(generation: Path) -> tuple[Ledger, frozenset[str]]:
+def read_ledger_and_forgotten(generation: Path | None, database: Connection) -> tuple[Ledger, frozenset[str]]:
     """Return the list of files in a published store file, and the hashes of deleted sessions.
 
-    A load must not restore these sessions. Raises StoreVersionError, StoreError.
+    A load must not restore these sessions. Both are empty without a published file. `database` is an empty
+    database in memory. Raises StoreVersionError, StoreError.
     """
-    with open_generation(generation) as con:
-        is_first = read_schema_version(con, generation) == 1
-        query = _LEDGER_OF_1 if is_first else _LEDGER
-        rows = con.execute(query).fetchall()
-        copies = [] if is_first else con.execute(_COPIES).fetchall()
-        forgotten = [] if is_first else con.execute("SELECT session_hash FROM forgotten").fetchall()
+    if generation is None:
+        return Ledger(), frozenset()
+    with _attach_generation(generation, database):
+        return _read_ledger(database, generation)
+
+
+def _read_ledger(con: Connection, generation: Path) -> tuple[Ledger, frozenset[str]]:
+    is_first = read_schema_version(con, generation) == 1
+    query = _LEDGER_OF_1 if is_first else _LEDGER
+    rows = con.execute(query).fetchall()
+    copies = [] if is_first else con.execute(_COPIES).fetchall()
+    forgotten = [] if is_first else con.execute("SELECT session_hash FROM forgotten").fetchall()
     ledger = Ledger(
         map(_ledger_row, rows),
         (LedgerCopy(name, file_id, _look_of_row(row)) for name, file_id, *row in copies),
@@ -254,14 +268,29 @@ def find_segments(generation: Path) -> Sequence[str]:
 
 
 @contextmanager
+def _attach_generation(generation: Path, database: Connection) -> Iterator[None]:
+    """Attach a published store file without its segment files. DuckDB errors are raised as StoreError."""
+    with _explain_unreadable(generation):
+        attach_file(database, str(generation), "published")
+        database.execute("USE published")
+        yield
+        database.execute("USE memory; DETACH published")
+
+
+@contextmanager
 def open_generation(generation: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Yield a read-only connection to a published store file.
 
     DuckDB errors in the block are raised as StoreError.
     """
+    with _explain_unreadable(generation), connect_read_only(generation, {}) as con:
+        yield con
+
+
+@contextmanager
+def _explain_unreadable(generation: Path) -> Iterator[None]:
     try:
-        with connect_read_only(generation, {}) as con:
-            yield con
+        yield
     except duckdb.Error as error:
         if is_of_object_store(error):
             raise StoreError(describe_failure(error)) from error

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import pyarrow as pa
 
 from ingest.sessions.row_batches import Row, RowBatch, TableRows, to_arrow
+from ingest.store.connection import Connection
 from ingest.store.generation_file import GenerationBuilder
 from ingest.store.generations import StoreFolder
 
@@ -19,11 +20,13 @@ BATCH_BYTES = 32 * 1024 * 1024
 class FactWriter:
     """Writes all rows of a load, in batches.
 
-    `unfit` has, by file id, the number of values that do not fit their column.
+    `unfit` has, by file id, the number of values that do not fit their column. `database` is used for the
+    store file (`ingest.store.connection.start_database`).
     """
 
-    def __init__(self, folder: StoreFolder, first_file_id: int) -> None:
+    def __init__(self, folder: StoreFolder, first_file_id: int, database: Connection | None = None) -> None:
         self._folder = folder
+        self._database = database
         self._building: GenerationBuilder | None = None
         self._tables = PendingTables()  # Arrow tables of rows that were converted already
         self._batch = RowBatch()
@@ -36,7 +39,8 @@ class FactWriter:
     def builder(self) -> GenerationBuilder:
         """The store file being built. The first access copies the published store file."""
         if self._building is None:
-            self._building = GenerationBuilder(self._folder.start_from_published(), self._folder.on_write)
+            path = self._folder.start_from_published()
+            self._building = GenerationBuilder(path, self._folder.on_write, self._database)
         return self._building
 
     @property

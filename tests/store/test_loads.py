@@ -191,8 +191,8 @@ def test_a_small_load_executes_few_statements(
     executed: list[object] = []
 
     class CountingConnection:
-        def __init__(self, path: Path) -> None:
-            self._con = connect_for_building(path)
+        def __init__(self, path: Path, database: Any) -> None:
+            self._con = connect_for_building(path, database)
             # an INSERT reads the caller's variable `incoming`
             self._con.execute("SET python_scan_all_frames = true")
 
