@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -71,8 +71,16 @@ def share_memory(con: Connection, *, beside_workers: bool) -> None:
 
 def has_rows(con: Connection, *sources: str) -> bool:
     """Return whether one of these sources has a row. A source is a table, with joins and conditions."""
-    query = " UNION ALL ".join(f"(SELECT 1 FROM {source} LIMIT 1)" for source in sources)  # noqa: S608 - our own names
-    return bool(con.execute(query).fetchall())
+    return bool(find_filled(con, sources))
+
+
+def find_filled(con: Connection, sources: Sequence[str]) -> list[str]:
+    """Return the sources that have a row. A source is a table, with joins and conditions."""
+    query = " UNION ALL ".join(
+        f"(SELECT {number} FROM {source} LIMIT 1)"  # noqa: S608 - our own names
+        for number, source in enumerate(sources)
+    )
+    return [sources[number] for (number,) in con.execute(query).fetchall()]
 
 
 def use_threads(con: Connection, *, many: bool) -> None:

@@ -26,6 +26,7 @@ from ingest.store.connection import (
     connect_for_building,
     copy_database,
     explain_duckdb_errors,
+    find_filled,
     has_rows,
     share_memory,
     use_threads,
@@ -73,6 +74,9 @@ _NOTED = {
     "concerned_sessions": "source VARCHAR, session_id VARCHAR, round INTEGER",
     "rows_before": "file_id INTEGER, source VARCHAR, session_id VARCHAR",
     "resumed": "file_id INTEGER",
+    "copied_calls": "call_id VARCHAR",
+    "copied_turns": "turn_id VARCHAR",
+    "copied_sessions": "source VARCHAR, session_id VARCHAR",
     "known_rejects": "file_id INTEGER, byte_offset BIGINT, code VARCHAR, reason VARCHAR",
     "retold_sessions": "old INTEGER, source VARCHAR, session_id VARCHAR, new INTEGER, told_as VARCHAR",
     "retold_turns": "old INTEGER, new INTEGER, source VARCHAR, session_id VARCHAR, turn_id VARCHAR",
@@ -411,6 +415,11 @@ class GenerationBuilder:
     def has_rows(self, *sources: str) -> bool:
         with explain_duckdb_errors(self._path):
             return has_rows(self._con, *sources)
+
+    def find_filled(self, sources: Sequence[str]) -> set[str]:
+        """Return the sources that have a row. See `ingest.store.connection.find_filled`."""
+        with explain_duckdb_errors(self._path):
+            return set(find_filled(self._con, sources))
 
     def is_true(self, question: str) -> bool:
         return bool(self._fetch_number(question))

@@ -17,7 +17,6 @@ from ingest.store.settling.alerts import decide_alerts
 from ingest.store.settling.rollup import add_differences, keep_facts, make_before_tables, roll_up
 
 _LATE = ("late_results", "turn_parts")
-_COPIED = ("copied_calls", "copied_turns", "copied_sessions")
 _FOLLOWING = "files WHERE follows IS NOT NULL AND run_id = {run_id:d}"
 _OF_TRIALS = "sessions SEMI JOIN touched_sessions USING (source, session_id) WHERE trial_run IS NOT NULL"
 # Planning a statement takes 1 to 5 ms even without rows, so scripts without input are skipped.
@@ -27,14 +26,13 @@ _SCRIPTS: tuple[tuple[str, Sequence[str]], ...] = (
     ("take_back.sql", _LATE),
     ("adopt_parts.sql", ("turns WHERE NOT begun",)),
     ("settle.sql", ()),
-    ("copies.sql", _COPIED),
+    ("copies.sql", ("copied_calls", "copied_turns", "copied_sessions")),
     ("late.sql", _LATE),
     ("trial_sessions.sql", (_OF_TRIALS,)),
     ("trial_runs.sql", ("trial_runs", "trial_looks")),
 )
 """The scripts in their order. A script is skipped if it names tables and all of them are empty."""
-# `settle.sql` alone fills the tables `copied_…`. If all other named tables are empty, no script fills them.
-_RARE = tuple(table for _, needed in _SCRIPTS if needed is not _COPIED for table in needed)
+_NEEDED = tuple(dict.fromkeys(("reread", *(table for _, needed in _SCRIPTS for table in needed))))
 # With fewer calls, several threads save less than a second but take more total processor time.
 _IS_LARGE = """
     SELECT (SELECT count(*) FROM tool_calls) + (SELECT coalesce(sum(calls), 0) FROM segments) > 200_000"""
@@ -111,15 +109,14 @@ def settle(building: GenerationBuilder, run_id: int | None = None, *, before: Se
         _run_script(building, "succession.sql")
     for script in ("touched.sql", *before):
         _run_script(building, script)
-    is_plain = not before and not building.has_rows(*dict.fromkeys(_RARE))
-    if follows or (not is_plain and building.has_rows("reread")):
+    filled = building.find_filled(_NEEDED)
+    if follows or "reread" in filled:
         _run_script(building, "known_rejects.sql")
     for script, needed in _SCRIPTS:
-        if is_plain and needed and needed is not _COPIED:
-            continue
-        # Earlier scripts may have left rows in these tables, which must be emptied.
-        if not needed or before or building.has_rows(*needed):
+        # Scripts in `before` may have left rows in these tables, which must be emptied.
+        if not needed or before or not filled.isdisjoint(needed):
             _run_script(building, script)
+            filled = building.find_filled(_NEEDED)
 
 
 def _find_concerned(building: GenerationBuilder, run_id: int | None, *, follows: bool) -> None:
