@@ -96,7 +96,11 @@ class TableColumns:
         return pa.Table.from_arrays(columns, schema=schema), unfit
 
     def _has_long_name(self, column: str) -> bool:
-        return any(isinstance(name, str) and len(name) > _LONG_NAME for name in self._values.get(column, ()))
+        names = filter(None, self._values.get(column, ()))
+        try:
+            return max(map(len, names), default=0) > _LONG_NAME
+        except TypeError:  # a number in place of a name
+            return True
 
     def _build_column(self, table: str, field: pa.Field, unfit: list[Row]) -> pa.Array:
         values = self._values.get(field.name)

@@ -31,6 +31,8 @@ class HistoryEntry(msgspec.Struct, gc=False):
     `content` is None when the record has no text. `ts` is the time that `time` states. `added` contains the
     fields of `meta` and of the objects in `meta`. `size` is the length of the record's line in bytes. The
     caller sets `where` and `size`.
+
+    Raises ValueError when `kind` or `session_id` is empty, or `time` is not an ISO 8601 time.
     """
 
     kind: str = msgspec.field(name="type")
@@ -40,11 +42,17 @@ class HistoryEntry(msgspec.Struct, gc=False):
     step: _Count | None = None
     content: str | None = None
     meta: dict[str, Any] = {}
-    # The caller sets the other fields, so a field of the line with one of these names has no effect.
+    # The other fields are set afterwards, so a field of the line with one of these names has no effect.
     ts: datetime = msgspec.field(name="_ts", default=_NO_TIME)
     added: Mapping[str, Any] = {}
     where: LogLine = BEGIN
     size: int = 0
+
+    def __post_init__(self) -> None:
+        ts = read_time(self.time)
+        if ts is None or not self.kind or not self.session_id:
+            raise ValueError("a required field is empty or no time")
+        self.ts, self.added = ts, collect_meta_fields(self.meta)
 
     @property
     def strategy(self) -> Strategy | None:
@@ -90,18 +98,11 @@ class StepRecords(msgspec.Struct, gc=False):
             self.finals.append(entry)
 
 
-_decode_entry = msgspec.json.Decoder(HistoryEntry).decode
+skim = msgspec.json.Decoder(HistoryEntry).decode
+"""Returns the entry of a line whose fields have the types that the format defines.
 
-
-def skim(data: bytes) -> HistoryEntry:
-    """Return the entry of a line whose fields have the types that the format defines.
-
-    Raise ValueError for any other line. `read_entry` may be able to read it.
-    """
-    entry = _decode_entry(data)
-    if not _complete_entry(entry):
-        raise ValueError("no entry")
-    return entry
+Raises ValueError for any other line. `read_entry` may be able to read it.
+"""
 
 
 def read_entry(record: Mapping[str, Any]) -> HistoryEntry | None:
@@ -112,12 +113,10 @@ def read_entry(record: Mapping[str, Any]) -> HistoryEntry | None:
     required = {"type": record.get("type"), "sessionId": read_session_id(record), "ts": record.get("ts")}
     optional = {name: record[name] for name in _OPTIONAL if name in record}
     entry = _convert_entry(required | optional)
-    if entry is None:
-        fitting = {
-            name: value for name, value in optional.items() if _convert_entry(required | {name: value})
-        }
-        entry = _convert_entry(required | fitting)
-    return entry if entry is not None and _complete_entry(entry) else None
+    if entry is not None:
+        return entry
+    fitting = {name: value for name, value in optional.items() if _convert_entry(required | {name: value})}
+    return _convert_entry(required | fitting)
 
 
 def _convert_entry(fields: Mapping[str, Any]) -> HistoryEntry | None:
@@ -125,18 +124,6 @@ def _convert_entry(fields: Mapping[str, Any]) -> HistoryEntry | None:
         return msgspec.convert(fields, HistoryEntry)
     except ValueError:  # a wrong type, or a lone surrogate in a string where a number is due
         return None
-
-
-def _complete_entry(entry: HistoryEntry) -> bool:
-    """Set the fields that depend on other fields.
-
-    Return False when `kind` or `session_id` is empty, or `time` is not an ISO 8601 time.
-    """
-    ts = read_time(entry.time)
-    if ts is None or not entry.kind or not entry.session_id:
-        return False
-    entry.ts, entry.added = ts, collect_meta_fields(entry.meta)
-    return True
 
 
 def read_session_id(record: Mapping[str, Any]) -> Any:
