@@ -15,9 +15,9 @@ coverage.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import exp, inf, log
+from math import exp, inf, log, nan
 from typing import Any
 
 import numpy as np
@@ -392,11 +392,10 @@ def _lend(
 
 
 @dataclass(frozen=True, slots=True)
-class RateArrays:
+class EstimateArrays:
     """Many `Estimate`s, with one array of shape (rates,) for each field.
 
-    The shape of `moves` is (rates, GROUPS). `n` is the number of observations of each rate. `Share` explains
-    `has_enough`.
+    The shape of `moves` is (rates, GROUPS). `moves` is NaN for rates of independent observations.
     """
 
     rate: Floats
@@ -404,16 +403,32 @@ class RateArrays:
     freedom: Floats
     own_freedom: Floats
     moves: Floats
-    n: Floats
-    has_enough: np.ndarray[Any, np.dtype[np.bool_]]
 
-    def take(self, rows: np.ndarray[Any, Any]) -> RateArrays:
-        return RateArrays(*(getattr(self, each.name)[rows] for each in fields(self)))
+    @classmethod
+    def stack(cls, estimates: Sequence[Estimate]) -> EstimateArrays:
+        numbers = [(each.rate, each.effective_n, each.freedom, each.own_freedom) for each in estimates]
+        rate, effective_n, freedom, own_freedom = np.array(numbers).T
+        unknown = np.full(GROUPS, nan)
+        moves = np.array([unknown if each.moves is None else each.moves for each in estimates])
+        return cls(rate, effective_n, freedom, own_freedom, moves)
+
+    def take(self, rows: Integers) -> EstimateArrays:
+        """Return the estimates of some rows."""
+        columns = (self.rate, self.effective_n, self.freedom, self.own_freedom, self.moves)
+        return EstimateArrays(*(column[rows] for column in columns))
 
     def make_estimate(self, row: int) -> Estimate:
         numbers = (self.rate, self.effective_n, self.freedom, self.own_freedom)
         rate, effective_n, freedom, own = (float(column[row]) for column in numbers)
         return Estimate(rate, effective_n, freedom, own, self.moves[row])
+
+
+@dataclass(frozen=True, slots=True)
+class RateArrays(EstimateArrays):
+    """Many estimates with the number of observations `n` of each rate. `Share` explains `has_enough`."""
+
+    n: Floats
+    has_enough: np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def estimate_rates(counts: Floats, sessions: Floats, table: Integers) -> RateArrays:
