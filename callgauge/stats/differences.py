@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from callgauge.stats.day_spread import DayExcess, measure_excesses, widen_estimates
@@ -66,8 +66,7 @@ class _Pairs(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(msgspec.Struct, frozen=True):
     """The difference of two rates, `of` minus `against`, with its 95 % interval.
 
     -0.013 means that `of` is 1.3 percentage points lower than `against`. `p` is the two-sided p-value.
@@ -138,8 +137,7 @@ def compare_estimates(pairs: Sequence[EstimatePair], level: float = LEVEL) -> li
     return _make_differences(arrays.difference, arrays.reach, arrays.freedom, methods, level)
 
 
-@dataclass(frozen=True, slots=True)
-class RateRatio:
+class RateRatio(msgspec.Struct, frozen=True):
     """A rate divided by another rate, with the 95 % interval. `high` is infinite if the other rate may be
     0.
     """

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from callgauge.analysis.measures.comparisons import (
     SMALLEST,
@@ -177,7 +178,7 @@ def of_days(name: str, counts: Sequence[tuple[int, int]], first: int) -> Slice:
     assert whole is not None
     k, n = (np.array(column, dtype=float) for column in zip(*counts, strict=True))
     days = 20_000 + first + np.arange(len(counts))
-    return replace(whole, share=replace(whole.share, by_day=DayCounts(days, k, n)))
+    return replace(whole, share=structs.replace(whole.share, by_day=DayCounts(days, k, n)))
 
 
 def test_alike_is_said_of_a_decisive_difference_that_does_not_matter() -> None:
