@@ -244,22 +244,6 @@ class Share(msgspec.Struct, frozen=True, eq=False):
         return f"Wilson over sessions, 95 % (design effect {self.design_effect:.1f})"
 
 
-def make_shares(
-    counts: Sequence[tuple[int, int, int]],
-    by_group: Floats,
-    tables: Sequence[object] | None = None,
-    by_day: Sequence[DayCounts] | None = None,
-) -> list[Share]:
-    """Return a share for each (k, n, sessions) of a table, with the table's intra-session correlation.
-
-    `by_group` is an array of shape (rows, 2, GROUPS). `relate_shares` explains `tables`. `by_day` holds the
-    counts of each row by day.
-    """
-    days = by_day if by_day is not None else [None] * len(counts)
-    shares = [Share(*each, groups, day) for each, groups, day in zip(counts, by_group, days, strict=True)]
-    return relate_shares(shares, tables)
-
-
 def relate_shares(shares: Sequence[Share], tables: Sequence[object] | None = None) -> list[Share]:
     """Return the shares, each with the intra-session correlation from the other shares of its table.
 

@@ -24,7 +24,7 @@ from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.measures.same_mix import ArmStrata, Stratum
 from callgauge.analysis.measures.slices import Slice, merge_slices
 from callgauge.analysis.verdicts.rankings import write_ranking
-from callgauge.stats import DayCounts, Share, holm, make_shares
+from callgauge.stats import DayCounts, Share, holm, relate_shares
 from tests.analysis.session_shares import draw_share, of_sessions, of_slice, place_sessions
 
 KIDNEY_STONES: Mapping[str, Mapping[Stratum, tuple[int, int]]] = {
@@ -397,10 +397,7 @@ def draw_table(random: np.random.Generator, arms: int, rate: str) -> list[Slice]
         )
         for _ in range(arms)
     ]  # fmt: skip
-    shares = make_shares(
-        [(share.k, share.n, share.sessions or 0) for share in drawn],
-        np.stack([share.by_group for share in drawn if share.by_group is not None]),
-    )
+    shares = relate_shares([Share(share.k, share.n, share.sessions or 0, share.by_group) for share in drawn])
     names = ["unknown" if random.random() < 0.05 else f"m{number}" for number in range(arms)]
     if names.count("unknown") > 1:
         names = [f"m{number}" for number in range(arms)]
