@@ -19,6 +19,10 @@ _AT_ONCE = 1_000_000  # maximum number of random numbers in memory
 _WORTH_A_SEARCH = 0.05  # with thousands of differences, larger p-values are not computed
 _TINY = 1e-12  # a smaller lower bound of a rate counts as 0
 _MOST_FREEDOM = 1e6  # above this, Student's t and the normal distribution agree to six digits
+_FARTHEST, _HALVINGS = 40.0, 36  # limits of the search for the t at which one end of the interval is 0
+_HALVINGS_AT_ONCE, _FEW = 6, 32  # at most 32 differences need a sixth of the steps
+_SHARED_FROM = 0.3  # with 50 groups, a smaller correlation of two rates may be chance
+_SHARED_DOUBT = 10.0  # weight, in degrees of freedom, of the prior assumption that two rates are uncorrelated
 
 EstimatePair = tuple[Estimate, Estimate]
 _Reach = Callable[[Floats], tuple[Floats, Floats]]
@@ -225,12 +229,6 @@ def have_small_p(candidates: EstimateArrays, against: EstimateArrays, at_most: f
     return _exclude_zero(_Pairs.make(candidates, against), at_most)
 
 
-_FARTHEST, _HALVINGS = 40.0, 36  # limits of the search for the t at which one end of the interval is 0
-_HALVINGS_AT_ONCE, _FEW = 6, 32
-_SHARED_FROM = 0.3  # with 50 groups, a smaller correlation of two rates may be chance
-_SHARED_DOUBT = 10.0  # weight, in degrees of freedom, of the prior assumption that two rates are uncorrelated
-
-
 def _make_differences(
     estimate: Floats, reach: _Reach, freedom: Floats, methods: Sequence[str], level: float = LEVEL
 ) -> list[Difference]:
@@ -239,7 +237,7 @@ def _make_differences(
     A p-value is 1 minus the highest confidence at which the interval excludes 0.
     """
     below, above = reach(t_quantiles(freedom, level))
-    # For a few differences, one step with many parts takes hardly longer than a halving.
+    # For a few differences, a step with many parts takes hardly longer than a halving.
     t = _find_t(estimate, reach, _HALVINGS_AT_ONCE if len(estimate) <= _FEW else 1)
     p = np.where(estimate == 0, 1.0, two_sided_p(t, freedom))
     percent = f"{100 * level:.3g} %"
