@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from callgauge.stats import GROUPS, Share, make_shares
+from callgauge.stats import GROUPS, Share, relate_shares
 
 Sizes = Literal["even", "heavy"]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -75,7 +75,7 @@ def share_tables(arms: list[tuple[Floats, int]]) -> list[list[Share]]:
     counts = np.stack([groups[:, :, 0] for groups, _ in arms], axis=1).reshape(draws * len(arms), 2, GROUPS)
     totals = counts.sum(-1).astype(int)
     sessions = [number for _, number in arms] * draws
-    rows = [(k, n, many) for (k, n), many in zip(totals.tolist(), sessions, strict=True)]
     tables = np.repeat(np.arange(draws), len(arms)).tolist()
-    shares = make_shares(rows, counts, tables)
+    rows = zip(totals.tolist(), sessions, counts, strict=True)
+    shares = relate_shares([Share(k, n, many, groups) for (k, n), many, groups in rows], tables)
     return [shares[start : start + len(arms)] for start in range(0, len(shares), len(arms))]

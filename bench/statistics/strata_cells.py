@@ -16,7 +16,7 @@ from callgauge.analysis.measures.comparisons import RankedTable, choose_referenc
 from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.measures.same_mix import ArmStrata, Stratum
 from callgauge.analysis.measures.slices import Slice
-from callgauge.stats import Share, compare_rates, make_shares, standardise
+from callgauge.stats import Share, compare_rates, relate_shares, standardise
 
 LEAST, LARGEST = 0.935, 0.06
 # standard deviation of a session's logit; the calls of a session then have a correlation of 0.05 to 0.2
@@ -127,8 +127,8 @@ def _rank_arms(arms: list[tuple[Floats, int]]) -> RankedTable:
     """
     rate = RATES["parse_error"]
     whole = np.stack([counts.sum(1) for counts, _ in arms])
-    totals = whole.sum(-1).astype(int).tolist()
-    shares = make_shares([(k, n, number) for (k, n), (_, number) in zip(totals, arms, strict=True)], whole)
+    rows = zip(whole.sum(-1).astype(int).tolist(), arms, whole, strict=True)
+    shares = relate_shares([Share(k, n, number, groups) for (k, n), (_, number), groups in rows])
     slices = [Slice(rate, str(place), "all", share, share.n) for place, share in enumerate(shares)]
     strata: dict[str, dict[Stratum, Share]] = {
         str(place): {(str(part),): share for part, share in enumerate(make_parts(counts, number)) if share.n}

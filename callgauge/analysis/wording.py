@@ -321,9 +321,9 @@ def link_label(text: str) -> str:
     return f":blue[{text}]"
 
 
-def in_figure(text: str, limit: int = 60) -> str:
+def in_figure(text: str) -> str:
     """Escape a string for Plotly, which renders a subset of HTML in every label."""
-    return isolate(html.escape(one_line(text, limit), quote=False))
+    return isolate(html.escape(one_line(text, 60), quote=False))
 
 
 def in_sheet(text: str) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from callgauge.checked_files.file_problems import CheckedFileError, Problem, quote_value
 
 
-@dataclass(frozen=True, slots=True)
-class CsvRow:
+class CsvRow(msgspec.Struct, frozen=True):
     """One row. `line` counts from 1. `fields` holds the values by column name, without spaces at their
     ends.
     """

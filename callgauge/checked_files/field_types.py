@@ -5,16 +5,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime as dt
 import functools
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
-from typing import Annotated, Any, Protocol, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Protocol, get_args, get_origin
 from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import structs
 
 from callgauge.checked_files.file_problems import KeyPath, Mistake, quote_value, suggest_name
 
@@ -64,8 +65,7 @@ def _name_kind(value: Any) -> str:
     return "is nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(msgspec.Struct, frozen=True):
     """A string of at least one character.
 
     `pattern` must match the whole string. `advice` describes valid strings. With `is_secret`, messages never
@@ -96,8 +96,7 @@ class Text:
         return {"type": "string"} if self.may_be_empty else {"type": "string", "pattern": r"\S"}
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(msgspec.Struct, frozen=True):
     """The URL of a server, http:// or https://, without user name and password."""
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
@@ -119,8 +118,7 @@ class Address:
         return {"type": "string", "pattern": "^https?://[^/@]+(?:/.*)?$"}
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """One word of a fixed list."""
 
     words: tuple[str, ...]
@@ -138,8 +136,7 @@ class Choice:
         return {"enum": list(self.words)}
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(msgspec.Struct, frozen=True):
     """A finite number from `low` to `high`. `is_above` excludes `low`, and `is_below` excludes `high`."""
 
     low: float | None = None
@@ -181,8 +178,7 @@ class Number:
         return made
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(msgspec.Struct, frozen=True):
     """A boolean: true or false."""
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
@@ -194,8 +190,7 @@ class Flag:
         return {"type": "boolean"}
 
 
-@dataclass(frozen=True, slots=True)
-class Duration:
+class Duration(msgspec.Struct, frozen=True):
     """A positive duration, parsed to seconds.
 
     The file contains "500ms", "60s", "2m", "1h", or a number of seconds.
@@ -220,8 +215,7 @@ class Duration:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(msgspec.Struct, frozen=True):
     """A list of distinct values of one type.
 
     With `takes_one`, a single value counts as a list with one value.
@@ -257,8 +251,7 @@ class ListOf:
         return {"anyOf": [item, made]} if self.takes_one else made
 
 
-@dataclass(frozen=True, slots=True)
-class AnyValue:
+class AnyValue(msgspec.Struct, frozen=True):
     """Any value. The value is not changed."""
 
     def read(self, value: Any, _key: KeyPath, _mistakes: list[Mistake]) -> Any:
@@ -268,8 +261,7 @@ class AnyValue:
         return {}
 
 
-@dataclass(frozen=True, slots=True)
-class AnyTable:
+class AnyTable(msgspec.Struct, frozen=True):
     """A TOML table with any keys. The value is not changed."""
 
     advice: str = "write a table, { key = value }"
@@ -283,8 +275,7 @@ class AnyTable:
         return {"type": "object"}
 
 
-@dataclass(frozen=True, slots=True)
-class NamedTables:
+class NamedTables(msgspec.Struct, frozen=True):
     """A TOML table with any keys, whose values are tables. `name` is the type of the keys."""
 
     item: FieldType
@@ -312,8 +303,7 @@ class NamedTables:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(msgspec.Struct, frozen=True):
     """A field of a TOML table: its type, its default, and its description for editors and docs."""
 
     type: FieldType
@@ -321,15 +311,14 @@ class Field:
     default: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class KeyedTable:
+class KeyedTable(msgspec.Struct, frozen=True):
     """A TOML table with fixed keys. Of each set of keys in `exactly_one`, the table must have exactly one.
 
-    `declared_by` is the dataclass from which `declare_table` made the table, or None.
+    `declared_by` is the struct from which `declare_table` made the table, or None.
     """
 
     fields: Mapping[str, Field]
-    exactly_one: Sequence[tuple[str, ...]] = field(default=())
+    exactly_one: Sequence[tuple[str, ...]] = ()
     declared_by: type[Any] | None = None
 
     def read(self, value: Any, key: KeyPath, mistakes: list[Mistake]) -> Any:
@@ -374,8 +363,7 @@ class KeyedTable:
         return made
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(msgspec.Struct, frozen=True):
     """The name that a declared field has in the file.
 
     With `is_required`, the file must have the key, even if the class has a default.
@@ -385,16 +373,16 @@ class Key:
     is_required: bool = False
 
 
-def declare_table(declaration: type[Any]) -> KeyedTable:
-    """Return the TOML table that a dataclass declares.
+def declare_table(declaration: type[msgspec.Struct]) -> KeyedTable:
+    """Return the TOML table that a struct declares.
 
     Example of a field: `keep: Annotated[int, Number(1), "Kept backups."] = 7`. The key has the name of the
     field, or the name in the field's `Key`. Fields without a field type do not become keys.
     """
     keys = {}
-    for attribute, key, field_type, about in list_declared(declaration):  # type: ignore[arg-type]  # it is hashable
-        default = attribute.default if attribute.default is not dataclasses.MISSING else None
-        if key.is_required or attribute.default is attribute.default_factory is dataclasses.MISSING:
+    for attribute, key, field_type, about in list_declared(declaration):
+        default = None if attribute.default is msgspec.NODEFAULT else attribute.default
+        if key.is_required or attribute.required:
             default = REQUIRED
         keys[key.name] = Field(field_type, about, default)
     return KeyedTable(keys, declared_by=declaration)
@@ -402,13 +390,12 @@ def declare_table(declaration: type[Any]) -> KeyedTable:
 
 @functools.cache
 def list_declared(
-    declaration: type[Any],
-) -> tuple[tuple[dataclasses.Field[Any], Key, FieldType, str], ...]:
-    """Return the fields that a dataclass declares, each with its key, type and description."""
-    hints = get_type_hints(declaration, include_extras=True)
+    declaration: type[msgspec.Struct],
+) -> tuple[tuple[structs.FieldInfo, Key, FieldType, str], ...]:
+    """Return the fields that a struct declares, each with its key, type and description."""
     declared = []
-    for attribute in dataclasses.fields(declaration):
-        if get_origin(hints[attribute.name]) is Annotated:
-            _, field_type, about, *keys = get_args(hints[attribute.name])
+    for attribute in structs.fields(declaration):
+        if get_origin(attribute.type) is Annotated:
+            _, field_type, about, *keys = get_args(attribute.type)
             declared.append((attribute, (keys or [Key(attribute.name)])[0], field_type, about))
     return tuple(declared)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 KeyPath = tuple[str | int, ...]
 """The position of a value in a file: names of keys, and list indexes from 0."""
@@ -15,8 +16,7 @@ _MOST_TOLD = 50  # maximum number of problems in one message
 _LONGEST = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
+class Mistake(msgspec.Struct, frozen=True):
     """A mistake in the value of a key, and how to fix it."""
 
     key: KeyPath
@@ -24,8 +24,7 @@ class Mistake:
     advice: str
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """One mistake in a file.
 
     `line` counts from 1, or is None when the line is not known. `key` is a dotted key such as `arms.models`.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, dataclass, fields
-from dataclasses import replace as replace_fields
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
+import msgspec
 import typer
+from msgspec import structs
 
 from callgauge.cli import maintenance_commands, render
 from callgauge.cli.options.store_option import OptionalStore, warn_of_open_store
@@ -144,8 +144,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Print only problems.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Way:
+class _Way(msgspec.Struct, frozen=True, kw_only=True):
     """How to load the logs, and how to report the load."""
 
     limit: int | None
@@ -250,7 +249,7 @@ def _read_configuration(
     from callgauge.configuration.configuration_file import read_configuration
 
     configuration = read_configuration(file)
-    return replace_fields(
+    return structs.replace(
         configuration,
         store=store or configuration.store,
         load=_overlay(configuration.load, settings),
@@ -269,15 +268,15 @@ def _keep_aliases(configuration: Configuration) -> None:
 def _overlay(configured: S, options: S) -> S:
     """Return `configured`, but replace its values with those of `options` that differ from the defaults."""
     changes = {
-        field.name: getattr(options, field.name)
-        for field in fields(options)
-        if (default := _default_of(field)) is not MISSING and getattr(options, field.name) != default
+        field.name: value
+        for field in structs.fields(options)
+        if not field.required and (value := getattr(options, field.name)) != _default_of(field)
     }
-    return replace_fields(configured, **changes)
+    return structs.replace(configured, **changes)
 
 
-def _default_of(field: Field[Any]) -> Any:
-    return field.default if field.default_factory is MISSING else field.default_factory()
+def _default_of(field: structs.FieldInfo) -> Any:
+    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
 
 
 def _ingest_sources(configuration: Configuration, way: _Way) -> NoReturn:

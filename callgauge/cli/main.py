@@ -10,9 +10,9 @@ import gc
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
+import msgspec
 import typer
 from typer.core import TyperGroup
 
@@ -23,8 +23,7 @@ from ingest.version import CALLGAUGE_VERSION
 Command = Any  # Typer has no public type for its commands and groups.
 
 
-@dataclass(frozen=True, slots=True)
-class CommandEntry:
+class CommandEntry(msgspec.Struct, frozen=True):
     """Where a command is defined, and its line in the help text.
 
     `place` is "module:name" in this package: a function, or a `typer.Typer` with further commands. `summary`

@@ -230,12 +230,7 @@ def probe(
         tokens = result.tokens
         cost = None if price is None else cost_of_tokens(price, tokens.read, tokens.written, tokens.cached)
         rows.append(render.ProbeRow(name, result, cost))
-    if as_json:
-        print(render.to_json({row.model: render.probe_data(row) for row in rows}))
-    else:
-        print("\n".join(render.probe_lines(rows)))
-    if any(row.probe.ok is None for row in rows):
-        raise typer.Exit(ExitCode.FAILED)
+    render.print_probes(rows, as_json=as_json)
 
 
 def _open_endpoint(url: str, wire: str, key: str | None, server: str | None, *, streams: bool) -> Endpoint:

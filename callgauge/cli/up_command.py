@@ -13,12 +13,12 @@ import time
 import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+from msgspec.structs import replace
 
 from callgauge.cli import ingest_command, render
 from callgauge.cli.ingest_command import exit_code, show_report, split_map

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from callgauge.checked_files.field_types import (
     FieldType,
@@ -74,9 +76,11 @@ def read_configuration(path: Path) -> Configuration:
     return configuration
 
 
-def _make_settings(declaration: type[Any], values: Mapping[str, Any], folder: Path, **attributes: Any) -> Any:
+def _make_settings(
+    declaration: type[msgspec.Struct], values: Mapping[str, Any], folder: Path, **attributes: Any
+) -> Any:
     """Return a TOML table as an instance of the class that declares the table."""
-    for attribute, key, field_type, _ in list_declared(declaration):  # type: ignore[arg-type]  # it is hashable
+    for attribute, key, field_type, _ in list_declared(declaration):
         if values.get(key.name) is not None:
             attributes[attribute.name] = _convert(field_type, values[key.name], folder)
     return declaration(**attributes)

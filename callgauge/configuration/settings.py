@@ -7,9 +7,10 @@ name ends with `_variable` names the environment variable that contains a secret
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal, get_args
+
+import msgspec
 
 from callgauge.checked_files.field_types import (
     Address,
@@ -29,22 +30,16 @@ MailSecurity = Literal["starttls", "tls", "none"]
 SignInMethod = Literal["none", "password", "link", "header", "oidc"]
 
 
-class PlaceText(Text):
+class PlaceText(Text, frozen=True):
     """A folder, file, pattern or remote address. Paths are relative to the folder of callgauge.toml."""
 
-    __slots__ = ()
 
-
-class FileText(PlaceText):
+class FileText(PlaceText, frozen=True):
     """A local folder or file."""
 
-    __slots__ = ()
 
-
-class VariableText(Text):
+class VariableText(Text, frozen=True):
     """The name of an environment variable, written as `env:NAME`."""
-
-    __slots__ = ()
 
 
 def _list_of(item: FieldType) -> ListOf:
@@ -71,8 +66,7 @@ _DAYS = Number(1, 36_500, is_whole=True)
 _PORT = Number(1, 65_535, is_whole=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceSettings:
+class SourceSettings(msgspec.Struct, frozen=True, kw_only=True):
     """A group of logs, such as the logs of one gateway.
 
     If `silent_after` is None, the source never counts as silent.
@@ -93,14 +87,13 @@ class SourceSettings:
         NamedTables(Text(), Text()),
         'Where chat transcripts have a field: messages = ".request.messages".',
         Key("map"),
-    ] = field(default_factory=dict)
+    ] = {}
     silent_after: Annotated[float | None, Number(0), "Days without new data that are too many; 0: never."] = (
         2.0
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadSettings:
+class LoadSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The options of `callgauge ingest`."""
 
     tools: Annotated[
@@ -120,8 +113,7 @@ class LoadSettings:
     results: Annotated[bool, Flag(), "Store the results of tools."] = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RetentionSettings:
+class RetentionSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The age after which data is deleted.
 
     If an age is None, this data is never deleted. Daily sums are never deleted.
@@ -133,8 +125,7 @@ class RetentionSettings:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BackupSettings:
+class BackupSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The location of backups (an absolute folder, or s3://…), and how many backups are kept.
 
     If there is no location, no backup is made.
@@ -149,8 +140,7 @@ class BackupSettings:
     keep: Annotated[int, Number(1, 1000, is_whole=True), "How many backups are kept."] = 7
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebhookSettings:
+class WebhookSettings(msgspec.Struct, frozen=True, kw_only=True):
     """A webhook for the report.
 
     `url_variable` names the environment variable that contains the webhook's secret address.
@@ -160,8 +150,7 @@ class WebhookSettings:
     url_variable: Annotated[str, _VARIABLE, "env:NAME, the variable with the address.", Key("url")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmailSettings:
+class EmailSettings(msgspec.Struct, frozen=True, kw_only=True):
     """A mail server and the recipients of the report.
 
     If `password_variable` is None, no sign-in is used.
@@ -180,8 +169,7 @@ class EmailSettings:
     to: Annotated[tuple[str, ...], _TEXTS, "The addresses it goes to.", Key("to", is_required=True)] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportSettings:
+class ReportSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What the morning report contains and where it is sent."""
 
     address: Annotated[str | None, Address(), "Where people reach the dashboard, for links."] = None
@@ -197,8 +185,7 @@ class ReportSettings:
     email: Annotated[EmailSettings | None, declare_table(EmailSettings), "Who gets it by mail."] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServeSettings:
+class ServeSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The address on which the dashboard listens, and what the dashboard shows."""
 
     address: Annotated[str, Text(), "Where to listen; 0.0.0.0 lets the network in."] = "127.0.0.1"
@@ -219,8 +206,7 @@ class ServeSettings:
     ] = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignInSettings:
+class SignInSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Who may see the dashboard, and in which role.
 
     With the methods `password` and `link`, the users file lists who may sign in. Everybody is a viewer,
@@ -274,8 +260,7 @@ class SignInSettings:
         return ("127.0.0.1", "::1") if self.method == "header" else ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Configuration:
+class Configuration(msgspec.Struct, frozen=True, kw_only=True):
     """All settings of callgauge.toml.
 
     `path` is the path of the file. `aliases` maps model names in logs to the names to show.
@@ -288,24 +273,24 @@ class Configuration:
         NamedTables(declare_table(SourceSettings), _NAME),
         "Where logs come from, [sources.NAME].",
     ] = ()
-    load: Annotated[LoadSettings, declare_table(LoadSettings), "How logs are loaded."] = field(
+    load: Annotated[LoadSettings, declare_table(LoadSettings), "How logs are loaded."] = msgspec.field(
         default_factory=LoadSettings
     )
     aliases: Annotated[
         Mapping[str, str], NamedTables(Text(), Text()), "Models, each by a name that logs have for it."
-    ] = field(default_factory=dict)
-    retention: Annotated[RetentionSettings, declare_table(RetentionSettings), "When data goes."] = field(
-        default_factory=RetentionSettings
+    ] = {}
+    retention: Annotated[RetentionSettings, declare_table(RetentionSettings), "When data goes."] = (
+        msgspec.field(default_factory=RetentionSettings)
     )
-    backup: Annotated[BackupSettings, declare_table(BackupSettings), "Where backups go."] = field(
+    backup: Annotated[BackupSettings, declare_table(BackupSettings), "Where backups go."] = msgspec.field(
         default_factory=BackupSettings
     )
-    report: Annotated[ReportSettings, declare_table(ReportSettings), "The morning report."] = field(
+    report: Annotated[ReportSettings, declare_table(ReportSettings), "The morning report."] = msgspec.field(
         default_factory=ReportSettings
     )
-    serve: Annotated[ServeSettings, declare_table(ServeSettings), "Where the dashboard listens."] = field(
-        default_factory=ServeSettings
+    serve: Annotated[ServeSettings, declare_table(ServeSettings), "Where the dashboard listens."] = (
+        msgspec.field(default_factory=ServeSettings)
     )
-    sign_in: Annotated[SignInSettings, declare_table(SignInSettings), "Who may see the dashboard."] = field(
-        default_factory=SignInSettings
+    sign_in: Annotated[SignInSettings, declare_table(SignInSettings), "Who may see the dashboard."] = (
+        msgspec.field(default_factory=SignInSettings)
     )

@@ -38,6 +38,7 @@ class NoReplyError(Exception):
 
 
 _AGAIN = frozenset((408, 409, 425, 429))
+_LONGEST = 500  # maximum number of characters of an error's message
 _TOO_LONG_STATUS = 413
 _FIRST_SERVER_ERROR = 500
 # Each pattern matches error messages of the server that is named beside it.
@@ -84,9 +85,9 @@ def find_trouble(status: int | None, body: str, *, has_tools: bool) -> Trouble:
     return Trouble.REQUEST
 
 
-def shorten_error(body: str, most: int = 500) -> str:
-    """Return an error's message in one line of at most `most` characters."""
+def shorten_error(body: str) -> str:
+    """Return an error's message in one line of limited length."""
     error = read_error_field(body)
     message = error.get("message") if isinstance(error, dict) else error
     text = " ".join((message if isinstance(message, str) and message else body).split())
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

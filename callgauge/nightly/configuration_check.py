@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,9 +47,7 @@ class ConfigurationOutlook:
     problems: tuple[Problem, ...]
 
 
-def check_configuration(
-    configuration: Configuration, environment: Mapping[str, str] = os.environ
-) -> ConfigurationOutlook:
+def check_configuration(configuration: Configuration) -> ConfigurationOutlook:
     """Return the files of all sources, and a list of what is missing on this machine. Changes nothing."""
     lines = find_key_lines(configuration.path.read_text("utf-8-sig"))
     sources, problems = [], []
@@ -74,7 +72,7 @@ def check_configuration(
             sources.append(SourceOutlook(source.name))
     variables = list_variables(configuration)
     for key, name in variables:
-        if not environment.get(name, "").strip():
+        if not os.environ.get(name, "").strip():
             note(
                 key,
                 f"the variable {name} is not set here",

@@ -5,10 +5,11 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from callgauge.configuration.settings import Configuration, LoadSettings, SourceSettings
 from callgauge.memory.nights.source_states import SourceState, SourceStates
@@ -25,8 +26,7 @@ ShowProgress = Callable[[], AbstractContextManager["Callable[[Progress], None]"]
 """Shows the progress of one load during the `with` block."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceLoad:
+class SourceLoad(msgspec.Struct, frozen=True):
     """The result of loading one source. `problem` is a sentence if the load failed, else empty.
 
     `report` is None after a failure, or when the source has no files. `is_fatal` means that no other source

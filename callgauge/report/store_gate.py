@@ -98,8 +98,8 @@ class StoreGate:
     `difference` is the difference that the page Compare shows. `decided_by` is the interval that decides.
     `why` is the reason in words, for example which data are missing. `link` leads to the page Compare
     (`/compare?…`), and `sentence` is the verdict on that page. `details` is `sentence` without the overall
-    verdict if the rates and the difference say the same. `where` holds the parts that are worse, and `parts`
-    the same parts in words.
+    verdict if the rates and the difference say the same. Without a difference to judge, both contain `why`.
+    `where` holds the parts that are worse, and `parts` the same parts in words.
     """
 
     rate: str
@@ -206,6 +206,8 @@ def judge_store_gate(ask: Ask, arms: tuple[Arm, Arm], labels: Labels, margin: Ra
         even = describe_evenness(breakdown) if verdict == "worse" else ""
         rule = _describe_rule(comparison, margin.size) if verdict == "worse" else ""
         why = " ".join(filter(None, (basis.sentence, needed, rule, even)))
+    if decided_by is None:
+        sentence, details = f"Not enough data about {margin.rate.phrase}. {why}", why
     return StoreGate(
         margin.rate.name,
         margin.size,
@@ -323,7 +325,7 @@ def explain_gate(gate: StoreGate) -> GateText:
         _explain_side(gate.baseline),
         f"{_write_reach(gate.difference)}{mix}" if gate.difference else "",
         gate.decided_by is not None,
-        " ".join(filter(None, (gate.details, gate.why))),
+        " ".join(filter(None, (gate.details, gate.why))) if gate.decided_by else gate.why,
         gate.parts,
         gate.link,
     )

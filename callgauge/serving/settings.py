@@ -5,9 +5,10 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import asdict
 
 from callgauge.configuration.settings import ServeSettings, SignInSettings
 

@@ -19,7 +19,6 @@ from callgauge.stats.rates import (
     ENOUGH_TO_COMPARE,
     Estimate,
     Share,
-    make_shares,
     relate_shares,
 )
 from callgauge.stats.repeats import PassK, pass_k
@@ -63,7 +62,6 @@ __all__ = [
     "compare_shares",
     "divide_rates",
     "holm",
-    "make_shares",
     "pass_k",
     "place_in_groups",
     "rank_arms",

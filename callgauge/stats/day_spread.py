@@ -10,10 +10,11 @@ makes the mean of many days less certain. docs/statistics.md has the simulated e
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from callgauge.stats.intervals import Floats
 from callgauge.stats.rates import Estimate, Share
@@ -39,8 +40,7 @@ def inflate_mean(days: Floats) -> Floats:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class DayExcess:
+class DayExcess(msgspec.Struct, frozen=True):
     """How much the variation between days adds to the variance of a difference of two rates.
 
     `of` and `against` belong to the two rates. Each is the added variance divided by the variance between
@@ -82,8 +82,7 @@ def measure_excesses(pairs: Sequence[tuple[Share, Share]]) -> list[DayExcess]:
     return excesses
 
 
-@dataclass(frozen=True, slots=True)
-class _Days:
+class _Days(msgspec.Struct, frozen=True):
     """Rates by day, as arrays with one row per rate.
 
     `residuals` says how far each day moves the rate. `n` is the number of observations on each day. Both

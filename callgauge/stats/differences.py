@@ -3,36 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from callgauge.stats.day_spread import DayExcess, measure_excesses, widen_estimates
 from callgauge.stats.intervals import LEVEL, Floats, t_quantiles, two_sided_p, wilson_bounds
-from callgauge.stats.rates import Estimate, RateArrays, Share
+from callgauge.stats.rates import Estimate, EstimateArrays, Share
+from callgauge.stats.session_groups import Integers
 from callgauge.stats.special_functions import stdtrit_of
 
 _AT_ONCE = 1_000_000  # maximum number of random numbers in memory
 _WORTH_A_SEARCH = 0.05  # with thousands of differences, larger p-values are not computed
 _TINY = 1e-12  # a smaller lower bound of a rate counts as 0
 _MOST_FREEDOM = 1e6  # above this, Student's t and the normal distribution agree to six digits
+_FARTHEST, _HALVINGS = 40.0, 36  # limits of the search for the t at which one end of the interval is 0
+_HALVINGS_AT_ONCE, _FEW = 6, 32  # at most 32 differences need a sixth of the steps
+_SHARED_FROM = 0.3  # with 50 groups, a smaller correlation of two rates may be chance
+_SHARED_DOUBT = 10.0  # weight, in degrees of freedom, of the prior assumption that two rates are uncorrelated
 
 EstimatePair = tuple[Estimate, Estimate]
-_Reaches = Callable[[Floats], tuple[Floats, Floats]]
+_Reach = Callable[[Floats], tuple[Floats, Floats]]
 _Flags = np.ndarray[Any, np.dtype[np.bool_]]
-_Moves = tuple[Floats | None, float]
 
 
-class _Rates(NamedTuple):
-    rate: Floats
-    effective_n: Floats
-    freedom: Floats
+class _Pairs(NamedTuple):
+    """Many pairs of rates. `correlation` is the correlation of both rates from common sessions."""
+
+    first: EstimateArrays
+    other: EstimateArrays
+    correlation: Floats
+
+    @classmethod
+    def make(cls, first: EstimateArrays, other: EstimateArrays) -> _Pairs:
+        return cls(first, other, _correlate(first.moves, first.own_freedom, other.moves, other.own_freedom))
+
+    @classmethod
+    def read(cls, pairs: Sequence[EstimatePair]) -> _Pairs:
+        firsts, others = zip(*pairs, strict=True)
+        return cls.make(EstimateArrays.stack(firsts), EstimateArrays.stack(others))
+
+    @property
+    def difference(self) -> Floats:
+        return self.first.rate - self.other.rate
+
+    @property
+    def freedom(self) -> Floats:
+        return _joint_freedom([self.first, self.other])
+
+    def take(self, rows: Integers) -> _Pairs:
+        return _Pairs(self.first.take(rows), self.other.take(rows), self.correlation[rows])
+
+    def find_bounds(self, quantile: Floats) -> list[tuple[Floats, Floats]]:
+        """Return both ends of the intervals of `first`, then of `other`, at a quantile of t."""
+        return [wilson_bounds(rates.rate, rates.effective_n, quantile) for rates in (self.first, self.other)]
+
+    def reach(self, quantile: Floats) -> tuple[Floats, Floats]:
+        """Return the half-widths of the intervals below and above the differences, at a quantile of t."""
+        (low1, high1), (low2, high2) = self.find_bounds(quantile)
+        p1, p2 = self.first.rate, self.other.rate
+        return (
+            _combine(p1 - low1, high2 - p2, self.correlation),
+            _combine(high1 - p1, p2 - low2, self.correlation),
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(msgspec.Struct, frozen=True):
     """The difference of two rates, `of` minus `against`, with its 95 % interval.
 
     -0.013 means that `of` is 1.3 percentage points lower than `against`. `p` is the two-sided p-value.
@@ -95,14 +133,15 @@ def compare_estimates(pairs: Sequence[EstimatePair], level: float = LEVEL) -> li
     """
     if not pairs:
         return []
-    estimate, reaches, rates = _read_pairs(pairs)
-    clustered = [first.moves is not None or other.moves is not None for first, other in pairs]
-    methods = [f"Newcombe{_OVER[each]}" for each in clustered]
-    return _invert(estimate, reaches, _joint_freedom(rates), methods, level)
+    arrays = _Pairs.read(pairs)
+    methods = [
+        "Newcombe" if first.moves is None and other.moves is None else "Newcombe over sessions"
+        for first, other in pairs
+    ]
+    return _make_differences(arrays.difference, arrays.reach, arrays.freedom, methods, level)
 
 
-@dataclass(frozen=True, slots=True)
-class RateRatio:
+class RateRatio(msgspec.Struct, frozen=True):
     """A rate divided by another rate, with the 95 % interval. `high` is infinite if the other rate may be
     0.
     """
@@ -123,17 +162,14 @@ def divide_rates(share: Share, against: Share) -> RateRatio | None:
     excess = measure_excesses([(share, against)])[0]
     if not (first := share.estimate) or not (other := against.estimate) or not other.rate:
         return None
-    pair = widen_estimates(first, other, excess)
-    _, _, rates = _read_pairs([pair])
-    quantile = t_quantiles(_joint_freedom(rates))
-    (p1, n1, _), (p2, n2, _) = rates
-    (low1, high1), (low2, high2) = wilson_bounds(p1, n1, quantile), wilson_bounds(p2, n2, quantile)
-    shared = _shared_part(*((each.moves, each.own_freedom) for each in pair))
+    pair = _Pairs.read([widen_estimates(first, other, excess)])
+    (low1, high1), (low2, high2) = np.array(pair.find_bounds(t_quantiles(pair.freedom)))[..., 0].tolist()
+    p1, p2, correlation = first.rate, other.rate, float(pair.correlation[0])
 
-    def solve(reach: Floats, other_reach: Floats) -> tuple[float, float, float]:
+    def solve(reach: float, other_reach: float) -> tuple[float, float, float]:
         """Return the terms of the quadratic equation whose roots are the ends of the interval."""
-        middle = float((p1 * p2 - shared * reach * other_reach)[0])
-        top, bottom = float((p1**2 - reach**2)[0]), float((p2**2 - other_reach**2)[0])
+        middle = p1 * p2 - correlation * reach * other_reach
+        top, bottom = p1 * p1 - reach * reach, p2 * p2 - other_reach * other_reach
         return middle + sqrt(max(0.0, middle**2 - top * bottom)), top, bottom
 
     root, top, _ = solve(p1 - low1, high2 - p2)
@@ -152,170 +188,114 @@ def compare_differences(quads: Sequence[tuple[EstimatePair, EstimatePair]]) -> l
     """
     if not quads:
         return []
-    firsts, seconds = zip(*quads, strict=True)
-    (first, reach_first, first_rates), (other, reach_other, other_rates) = map(_read_pairs, (firsts, seconds))
-    shared = np.array([_shared_part(_read_moves(*a), _read_moves(*b)) for a, b in quads])
+    first, second = (_Pairs.read(pairs) for pairs in zip(*quads, strict=True))
+    correlation = _correlate(
+        first.first.moves - first.other.moves,
+        np.minimum(first.first.own_freedom, first.other.own_freedom),
+        second.first.moves - second.other.moves,
+        np.minimum(second.first.own_freedom, second.other.own_freedom),
+    )
 
-    def reaches(quantile: Floats) -> tuple[Floats, Floats]:
-        (below, above), (other_below, other_above) = reach_first(quantile), reach_other(quantile)
-        return _combine(below, other_above, shared), _combine(above, other_below, shared)
+    def reach(quantile: Floats) -> tuple[Floats, Floats]:
+        (below, above), (other_below, other_above) = first.reach(quantile), second.reach(quantile)
+        return _combine(below, other_above, correlation), _combine(above, other_below, correlation)
 
-    freedom = _joint_freedom([*first_rates, *other_rates])
-    return _invert(first - other, reaches, freedom, ["difference of differences (MOVER)"] * len(quads))
-
-
-_OVER = {False: "", True: " over sessions"}
-_FARTHEST, _HALVINGS = 40.0, 36  # limits of the search for the t at which one end of the interval is 0
-_HALVINGS_AT_ONCE, _FEW = 6, 32
-_SHARED_FROM = 0.3  # with 50 groups, a smaller correlation of two rates may be chance
-_SHARED_DOUBT = 10.0  # weight, in degrees of freedom, of the prior assumption that two rates are uncorrelated
+    return _make_differences(
+        first.difference - second.difference,
+        reach,
+        _joint_freedom([first.first, first.other, second.first, second.other]),
+        ["difference of differences (MOVER)"] * len(quads),
+    )
 
 
-def _read_pairs(pairs: Sequence[EstimatePair]) -> tuple[Floats, _Reaches, list[_Rates]]:
-    """Return the differences, a function that gives both half-widths of the intervals at a quantile, and both
-    rates.
+def find_small_p(
+    candidates: EstimateArrays, against: EstimateArrays, at_most: float = _WORTH_A_SEARCH
+) -> Floats:
+    """Return the p-values that `compare_estimates` would give for `candidates` minus `against`.
+
+    A p-value above `at_most` is returned as 1, which saves the search for the exact value.
     """
-    rates = [
-        _Rates(
-            *(
-                np.array(column)
-                for column in zip(
-                    *((estimate.rate, estimate.effective_n, estimate.freedom) for estimate in side),
-                    strict=True,
-                )
-            )
-        )
-        for side in zip(*pairs, strict=True)
-    ]
-    shared = np.array([_shared_part(*((moves.moves, moves.own_freedom) for moves in pair)) for pair in pairs])
-    (p1, n1, _), (p2, n2, _) = rates
-
-    def reaches(quantile: Floats) -> tuple[Floats, Floats]:
-        (low1, high1), (low2, high2) = wilson_bounds(p1, n1, quantile), wilson_bounds(p2, n2, quantile)
-        return _combine(p1 - low1, high2 - p2, shared), _combine(high1 - p1, p2 - low2, shared)
-
-    return p1 - p2, reaches, rates
+    pairs = _Pairs.make(candidates, against)
+    p = np.ones(len(candidates.rate))
+    small = np.nonzero(_exclude_zero(pairs, at_most))[0]
+    if len(small):
+        pairs = pairs.take(small)
+        p[small] = two_sided_p(_find_t(pairs.difference, pairs.reach), pairs.freedom)
+    return p
 
 
-def _invert(
-    estimate: Floats, reaches: _Reaches, freedom: Floats, methods: Sequence[str], level: float = LEVEL
+def have_small_p(candidates: EstimateArrays, against: EstimateArrays, at_most: float) -> _Flags:
+    """Return for each difference whether its p-value is at most `at_most`. No exact p-value is searched."""
+    return _exclude_zero(_Pairs.make(candidates, against), at_most)
+
+
+def _make_differences(
+    estimate: Floats, reach: _Reach, freedom: Floats, methods: Sequence[str], level: float = LEVEL
 ) -> list[Difference]:
-    """Return the differences with their p-values.
+    """Return the differences with their intervals and p-values.
 
     A p-value is 1 minus the highest confidence at which the interval excludes 0.
     """
-    below, above = reaches(t_quantiles(freedom, level))
-    # For a few differences, one step with many parts takes hardly longer than a halving.
-    halvings = _HALVINGS_AT_ONCE if len(estimate) <= _FEW else 1
-    parts = np.arange(1, 2**halvings)[:, None]
-    least, width = np.zeros(len(estimate)), _FARTHEST
-    for _ in range(_HALVINGS // halvings):
-        width /= 2**halvings
-        towards = np.where(estimate > 0, *reaches(least + parts * width))
-        least = least + width * (towards < np.abs(estimate)).sum(0)
-    p = np.where(estimate == 0, 1.0, two_sided_p(least, freedom))
+    below, above = reach(t_quantiles(freedom, level))
+    # For a few differences, a step with many parts takes hardly longer than a halving.
+    t = _find_t(estimate, reach, _HALVINGS_AT_ONCE if len(estimate) <= _FEW else 1)
+    p = np.where(estimate == 0, 1.0, two_sided_p(t, freedom))
     percent = f"{100 * level:.3g} %"
+    rows = zip(estimate, estimate - below, estimate + above, p, methods, strict=True)
     return [
-        Difference(
-            float(each),
-            float(each - lower),
-            float(each + upper),
-            float(chance),
-            f"{method}, {percent}",
-        )
-        for each, lower, upper, chance, method in zip(estimate, below, above, p, methods, strict=True)
+        Difference(float(middle), float(low), float(high), float(chance), f"{method}, {percent}")
+        for middle, low, high, chance, method in rows
     ]
 
 
-def _joint_freedom(several: Sequence[_Rates]) -> Floats:
+def _find_t(difference: Floats, reach: _Reach, halvings: int = 1) -> Floats:
+    """Return for each difference the quantile of t at which the interval begins to contain 0.
+
+    Each step of the search divides the range of the quantile in half as often as `halvings` says.
+    """
+    parts = np.arange(1, 2**halvings)[:, None]
+    least, width = np.zeros(len(difference)), _FARTHEST
+    for _ in range(_HALVINGS // halvings):
+        width /= 2**halvings
+        towards = np.where(difference > 0, *reach(least + parts * width))
+        least = least + width * (towards < np.abs(difference)).sum(0)
+    return least
+
+
+def _exclude_zero(pairs: _Pairs, p: float) -> _Flags:
+    """Return for each difference whether its interval with the confidence 1 - `p` excludes 0."""
+    quantile = np.asarray(stdtrit_of(1 - p / 2)(np.minimum(pairs.freedom, _MOST_FREEDOM)))
+    difference = pairs.difference
+    return np.asarray(np.where(difference > 0, *pairs.reach(quantile)) < np.abs(difference))
+
+
+def _joint_freedom(several: Sequence[EstimateArrays]) -> Floats:
     """Return Satterthwaite's degrees of freedom of each difference."""
     total, squares = np.zeros(1), np.zeros(1)
-    for rate, n, freedom in several:
-        centre = (rate * n + 2) / (n + 4)
+    for rates in several:
+        n = rates.effective_n
+        centre = (rates.rate * n + 2) / (n + 4)
         variance = centre * (1 - centre) / n
-        total, squares = total + variance, squares + variance * variance / freedom
+        total, squares = total + variance, squares + variance * variance / rates.freedom
     return np.asarray(total**2 / (squares + 1e-300))
 
 
-def _read_moves(estimate: Estimate, against: Estimate) -> _Moves:
-    """Return by how much a difference falls when each group is left out, and the degrees of freedom of these
-    values.
+def _correlate(moves: Floats, freedom: Floats, others: Floats, other_freedom: Floats) -> Floats:
+    """Return the correlation of two rates from common sessions, for each pair of rates.
+
+    `moves` and `others` say by how much a rate falls when each group is left out, with `freedom` and
+    `other_freedom` degrees of freedom. The correlation is 0 if it may be chance or is negative. A correlation
+    from few sessions with a hit is shrunk towards 0.
     """
-    has_moves = estimate.moves is not None and against.moves is not None
-    moves = estimate.moves - against.moves if has_moves else None  # type: ignore[operator]
-    return moves, min(estimate.own_freedom, against.own_freedom)
-
-
-def _shared_part(first: _Moves, other: _Moves) -> float:
-    """Return the correlation of two rates from common sessions.
-
-    Return 0 if the correlation may be chance or is negative. A correlation from few sessions with a hit is
-    shrunk towards 0.
-    """
-    (moves, freedom), (others, other_freedom) = first, other
-    if moves is None or others is None:
-        return 0.0
-    size = sqrt(float(moves @ moves) * float(others @ others))
-    correlation = float(moves @ others) / size if size else 0.0
-    behind = min(freedom, other_freedom)
-    return min(0.95, correlation) * behind / (behind + _SHARED_DOUBT) if correlation > _SHARED_FROM else 0.0
+    size = np.sqrt(np.vecdot(moves, moves) * np.vecdot(others, others))
+    correlation = np.divide(np.vecdot(moves, others), size, out=np.zeros_like(size), where=size > 0)
+    behind = np.where(correlation > _SHARED_FROM, np.minimum(freedom, other_freedom), 0.0)
+    return np.asarray(np.minimum(0.95, correlation) * behind / (behind + _SHARED_DOUBT))
 
 
 def _combine(first: Floats, other: Floats, correlation: Floats) -> Floats:
     return np.asarray(
         np.sqrt(np.maximum(0.0, first * first + other * other - 2 * correlation * first * other))
-    )
-
-
-def find_small_p(candidates: RateArrays, against: RateArrays, at_most: float = _WORTH_A_SEARCH) -> Floats:
-    """Return the p-values that `compare_estimates` would give for `candidates` minus `against`.
-
-    A p-value above `at_most` is returned as 1, which saves the search for the exact value.
-    """
-    change = candidates.rate - against.rate
-    small = np.nonzero(have_small_p(candidates, against, at_most))[0]
-    p = np.ones(len(change))
-    if len(small):
-        shared = _share_moves(candidates, against)
-        first, second = (_Rates(each.rate, each.effective_n, each.freedom) for each in (candidates, against))
-        freedom = np.minimum(_joint_freedom([first, second]), _MOST_FREEDOM)
-        lower, other = (_Rates(*(column[small] for column in rates)) for rates in (first, second))
-        least, most = np.zeros(len(small)), np.full(len(small), _FARTHEST)
-        for _ in range(_HALVINGS):
-            middle = (least + most) / 2
-            reach = np.where(change[small] > 0, *_reach_rates(lower, other, shared[small], middle))
-            leaves_out = reach < np.abs(change[small])
-            least, most = np.where(leaves_out, middle, least), np.where(leaves_out, most, middle)
-        p[small] = two_sided_p(least, freedom[small])
-    return p
-
-
-def have_small_p(candidates: RateArrays, against: RateArrays, at_most: float) -> _Flags:
-    """Return for each difference whether its p-value is at most `at_most`. No exact p-value is searched."""
-    change = candidates.rate - against.rate
-    first, second = (_Rates(each.rate, each.effective_n, each.freedom) for each in (candidates, against))
-    freedom = np.minimum(_joint_freedom([first, second]), _MOST_FREEDOM)
-    quantile = np.asarray(stdtrit_of(1 - at_most / 2)(freedom))
-    below, above = _reach_rates(first, second, _share_moves(candidates, against), quantile)
-    return np.asarray(np.where(change > 0, below, above) < np.abs(change))
-
-
-def _share_moves(first: RateArrays, other: RateArrays) -> Floats:
-    size = np.sqrt((first.moves**2).sum(-1) * (other.moves**2).sum(-1))
-    alike = np.where(size > 0, (first.moves * other.moves).sum(-1) / np.where(size > 0, size, 1.0), 0.0)
-    behind = np.minimum(first.own_freedom, other.own_freedom)
-    part = np.minimum(0.95, alike) * behind / (behind + _SHARED_DOUBT)
-    return np.asarray(np.where(alike > _SHARED_FROM, part, 0.0))
-
-
-def _reach_rates(first: _Rates, other: _Rates, shared: Floats, quantile: Floats) -> tuple[Floats, Floats]:
-    """Return the half-widths of each difference's interval, below and above the difference, at a quantile."""
-    (low1, high1), (low2, high2) = (
-        wilson_bounds(rates.rate, rates.effective_n, quantile) for rates in (first, other)
-    )
-    return (
-        _combine(first.rate - low1, high2 - other.rate, shared),
-        _combine(high1 - first.rate, other.rate - low2, shared),
     )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import exp, inf, log
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from callgauge.stats.special_functions import ndtri, stdtr, stdtrit_of
@@ -15,8 +15,7 @@ Z = float(ndtri(0.5 + LEVEL / 2))
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(msgspec.Struct, frozen=True):
     """A 95 % interval."""
 
     low: float

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import copysign, inf, sqrt
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from callgauge.stats.differences import Difference
@@ -28,8 +28,7 @@ class _Moves(NamedTuple):
     pairs: float
 
 
-@dataclass(frozen=True, slots=True)
-class PairedMean:
+class PairedMean(msgspec.Struct, frozen=True):
     """A mean difference of pairs, with a test against 0 and an interval at any confidence.
 
     `error` is the standard error, in the unit of the difference. `freedom` holds the degrees of freedom of

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from callgauge.stats.corrections import holm
 from callgauge.stats.differences import Difference
@@ -15,8 +16,7 @@ LEVEL = 0.05
 Pair = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(msgspec.Struct, frozen=True):
     """The order of several variants, from the differences of all pairs.
 
     `ranks` holds the first and the last possible rank of each variant. Rank 1 is the best. `best` holds the

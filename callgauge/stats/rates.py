@@ -15,12 +15,13 @@ coverage.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from math import exp, inf, log
+from math import exp, inf, log, nan
 from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec.structs import force_setattr, replace
 
 from callgauge.stats.intervals import Floats, Interval, Z, t_quantile, t_quantiles, wilson_bounds
 from callgauge.stats.session_groups import GROUPS, DayCounts, Integers
@@ -45,8 +46,7 @@ LEAST_FREEDOM = 4.0  # the table may always give a rate this many degrees of fre
 _UTMOST = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(msgspec.Struct, frozen=True):
     """How much a rate moves when one group of sessions is left out.
 
     `effect` is the variance divided by the variance of independent observations. `effect` is 0 if it is
@@ -75,8 +75,7 @@ class Spread:
         return 1 + correlation * (self.of_whole_sessions - 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Likeness:
+class Likeness(msgspec.Struct, frozen=True):
     """The correlation of the observations of a session, estimated from the other rates of the table.
 
     `correlation` is the intra-session correlation, 0 to 1. `freedom` holds the degrees of freedom of this
@@ -87,8 +86,7 @@ class Likeness:
     freedom: float
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(msgspec.Struct, frozen=True):
     """A rate with its uncertainty: `effective_n` independent observations, and `freedom` degrees of freedom.
 
     `own_freedom` holds the degrees of freedom from this rate's own data, without the other rates of the
@@ -114,8 +112,7 @@ def _find_interval(rate: float, effective_n: float, freedom: float) -> Interval:
     return Interval(float(low), float(high))
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(msgspec.Struct, frozen=True, eq=False):
     """A share: `k` hits of `n` observations. Raises ValueError unless 0 <= k <= n.
 
     `sessions` is the number of sessions with these observations, if known. A session with several days,
@@ -127,16 +124,27 @@ class Share:
     k: int
     n: int
     sessions: int | None = None
-    by_group: Floats | None = field(default=None, compare=False, repr=False)
-    by_day: DayCounts | None = field(default=None, compare=False, repr=False)
-    likeness: Likeness | None = field(default=None, compare=False)
-    _spread: Spread | None = field(default=None, compare=False, repr=False)
-    # `dataclasses.replace` does not copy this field, because a new `likeness` changes the estimate.
-    _estimate: Estimate | None = field(default=None, init=False, compare=False, repr=False)
+    by_group: Floats | None = None
+    by_day: DayCounts | None = None
+    likeness: Likeness | None = None
+    _spread: Spread | None = None
+    _estimate: Estimate | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.k <= self.n:
             raise ValueError(f"{self.k} of {self.n} is not a share")
+        # `replace` copies this field, but a new `likeness` changes the estimate.
+        force_setattr(self, "_estimate", None)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Share) and self._numbers == other._numbers
+
+    def __hash__(self) -> int:
+        return hash(self._numbers)
+
+    @property
+    def _numbers(self) -> tuple[int, int, int | None]:
+        return self.k, self.n, self.sessions
 
     def __add__(self, other: Share) -> Share:
         """Return the sum of both shares. A session in both shares is counted as one session."""
@@ -166,7 +174,7 @@ class Share:
         groups = self.by_group
         if groups is not None:
             groups = np.stack([groups[1] - groups[0], groups[1]])
-        return replace(self, k=self.n - self.k, by_group=groups, by_day=None, _spread=None)
+        return Share(self.n - self.k, self.n, self.sessions, groups, likeness=self.likeness)
 
     @property
     def is_clustered(self) -> bool:
@@ -176,7 +184,7 @@ class Share:
     def spread(self) -> Spread | None:
         """How the rate varies between sessions, or None if observations are independent."""
         if self._spread is None and self.by_group is not None and self.n:
-            object.__setattr__(self, "_spread", measure_spreads(self.by_group[None, :, None])[0])
+            force_setattr(self, "_spread", measure_spreads(self.by_group[None, :, None])[0])
         return self._spread
 
     @property
@@ -208,7 +216,7 @@ class Share:
                 if self.spread
                 else Estimate(rate, self.n, inf, inf)
             )
-            object.__setattr__(self, "_estimate", estimate)
+            force_setattr(self, "_estimate", estimate)
         return self._estimate
 
     @property
@@ -236,22 +244,6 @@ class Share:
         return f"Wilson over sessions, 95 % (design effect {self.design_effect:.1f})"
 
 
-def make_shares(
-    counts: Sequence[tuple[int, int, int]],
-    by_group: Floats,
-    tables: Sequence[object] | None = None,
-    by_day: Sequence[DayCounts] | None = None,
-) -> list[Share]:
-    """Return a share for each (k, n, sessions) of a table, with the table's intra-session correlation.
-
-    `by_group` is an array of shape (rows, 2, GROUPS). `relate_shares` explains `tables`. `by_day` holds the
-    counts of each row by day.
-    """
-    days = by_day if by_day is not None else [None] * len(counts)
-    shares = [Share(*each, groups, day) for each, groups, day in zip(counts, by_group, days, strict=True)]
-    return relate_shares(shares, tables)
-
-
 def relate_shares(shares: Sequence[Share], tables: Sequence[object] | None = None) -> list[Share]:
     """Return the shares, each with the intra-session correlation from the other shares of its table.
 
@@ -262,15 +254,16 @@ def relate_shares(shares: Sequence[Share], tables: Sequence[object] | None = Non
         return []
     counts = np.stack([share.by_group for share in shares if share.by_group is not None])
     spreads = measure_spreads(counts[:, :, None])
-    related = [replace(share, _spread=spread) for share, spread in zip(shares, spreads, strict=True)]
+    for share, spread in zip(shares, spreads, strict=True):
+        force_setattr(share, "_spread", spread)
     places: dict[object, list[int]] = {}
     for place, table in enumerate(tables if tables is not None else [None] * len(shares)):
         places.setdefault(table, []).append(place)
+    related = list(shares)
     for group_places in places.values():
-        for place, likeness in zip(
-            group_places, lend_likeness([related[place] for place in group_places]), strict=True
-        ):
-            related[place] = replace(related[place], likeness=likeness)
+        likenesses = lend_likeness([shares[place] for place in group_places])
+        for place, likeness in zip(group_places, likenesses, strict=True):
+            related[place] = replace(shares[place], likeness=likeness)
     return related
 
 
@@ -286,8 +279,7 @@ def measure_spreads(counts: Floats, weights: Floats | None = None) -> list[Sprea
     return [Spread(*row) for row in zip(*(column.tolist() for column in numbers), spreads.moves, strict=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Spreads:
+class _Spreads(msgspec.Struct, frozen=True):
     """Many `Spread`s, with one array for each field. `rate` holds the rates."""
 
     rate: Floats
@@ -391,12 +383,10 @@ def _lend(
     return correlation, np.where(others > 1e-9, np.minimum(agreed[table], others), 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class RateArrays:
+class EstimateArrays(msgspec.Struct, frozen=True):
     """Many `Estimate`s, with one array of shape (rates,) for each field.
 
-    The shape of `moves` is (rates, GROUPS). `n` is the number of observations of each rate. `Share` explains
-    `has_enough`.
+    The shape of `moves` is (rates, GROUPS). `moves` is NaN for rates of independent observations.
     """
 
     rate: Floats
@@ -404,16 +394,31 @@ class RateArrays:
     freedom: Floats
     own_freedom: Floats
     moves: Floats
-    n: Floats
-    has_enough: np.ndarray[Any, np.dtype[np.bool_]]
 
-    def take(self, rows: np.ndarray[Any, Any]) -> RateArrays:
-        return RateArrays(*(getattr(self, each.name)[rows] for each in fields(self)))
+    @classmethod
+    def stack(cls, estimates: Sequence[Estimate]) -> EstimateArrays:
+        numbers = [(each.rate, each.effective_n, each.freedom, each.own_freedom) for each in estimates]
+        rate, effective_n, freedom, own_freedom = np.array(numbers).T
+        unknown = np.full(GROUPS, nan)
+        moves = np.array([unknown if each.moves is None else each.moves for each in estimates])
+        return cls(rate, effective_n, freedom, own_freedom, moves)
+
+    def take(self, rows: Integers) -> EstimateArrays:
+        """Return the estimates of some rows."""
+        columns = (self.rate, self.effective_n, self.freedom, self.own_freedom, self.moves)
+        return EstimateArrays(*(column[rows] for column in columns))
 
     def make_estimate(self, row: int) -> Estimate:
         numbers = (self.rate, self.effective_n, self.freedom, self.own_freedom)
         rate, effective_n, freedom, own = (float(column[row]) for column in numbers)
         return Estimate(rate, effective_n, freedom, own, self.moves[row])
+
+
+class RateArrays(EstimateArrays, frozen=True):
+    """Many estimates with the number of observations `n` of each rate. `Share` explains `has_enough`."""
+
+    n: Floats
+    has_enough: np.ndarray[Any, np.dtype[np.bool_]]
 
 
 def estimate_rates(counts: Floats, sessions: Floats, table: Integers) -> RateArrays:

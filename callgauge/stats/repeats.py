@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import comb
 
+import msgspec
 import numpy as np
 
 from callgauge.stats.intervals import LEVEL, Interval, Z, blend_numbers, kish_number, t_quantile
@@ -16,8 +16,7 @@ from callgauge.stats.special_functions import betaincinv
 _ENDS = 0.15
 
 
-@dataclass(frozen=True, slots=True)
-class PassK:
+class PassK(msgspec.Struct, frozen=True):
     """pass^k over the tasks with at least k trials.
 
     `rate` is the mean of pass^k over these tasks, and `tasks` is their number. `interval` is None with fewer

@@ -8,10 +8,10 @@ statistic, here the number of tasks. Statistics are standard normal deviates.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, log, pi, sqrt
 
+import msgspec
 import numpy as np
 
 from callgauge.stats.intervals import Floats
@@ -26,8 +26,7 @@ _NODES_EACH = 6.0  # quadrature points per standard deviation that an interim an
 _MOST_NODES = 1_200
 
 
-@dataclass(frozen=True, slots=True)
-class AdjustedEstimate:
+class AdjustedEstimate(msgspec.Struct, frozen=True):
     """A median-unbiased estimate with its interval after interim analyses, in units of the drift."""
 
     estimate: float

@@ -7,12 +7,12 @@ ratio's logarithm (Wolter 2007, chapter 4), with Student's t.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import chain
 from math import exp, log, sqrt
 from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from callgauge.stats.intervals import LEVEL, Floats, Interval, t_quantile
@@ -25,8 +25,7 @@ _FEWEST = 8  # with fewer groups of sessions, the variance of a ratio is unknown
 _CAUTION = 0.6  # factor for the degrees of freedom, because amounts are skewed
 
 
-@dataclass(frozen=True, slots=True)
-class DayCounts:
+class DayCounts(msgspec.Struct, frozen=True):
     """Counts of one rate by day: `k` hits of `n` observations on each of `days`.
 
     `days` are `date.toordinal` numbers in rising order.
@@ -123,8 +122,7 @@ def compare_ratios(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) 
     return _spread(log_ratio, after - before, int(used.sum()))
 
 
-@dataclass(frozen=True, slots=True)
-class MixedRatio:
+class MixedRatio(msgspec.Struct, frozen=True):
     """A ratio of two ratios at the same mix of strata, with its interval.
 
     `covered` is the share of the first ratio's tops that is in strata of both ratios. `moves` says how much

@@ -13,11 +13,11 @@ stratum is unlike the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from math import inf
 from operator import add
 
+import msgspec
 import numpy as np
 
 from callgauge.stats.corrections import holm
@@ -35,8 +35,7 @@ Strata = Sequence[tuple[Share, Share]]
 """The shares (of, against) of each stratum. A slice without the stratum has 0 of 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class StandardisedDifference:
+class StandardisedDifference(msgspec.Struct, frozen=True):
     """The `difference` of two slices at the same mix of strata, and the rates `of` and `against` at this mix.
 
     `strata` is the number of strata that both slices have. `covered` is the share of a slice's observations
@@ -139,8 +138,7 @@ def _estimate_arms(
     return [estimates[place] for place in range(len(mixes))]
 
 
-@dataclass(frozen=True, slots=True)
-class _Mix:
+class _Mix(msgspec.Struct, frozen=True):
     """The strata that both slices have: k and n, of shape (2 slices, strata), and the weights of the strata.
 
     `totals` holds k and n of all strata, of shape (2, 2 slices).

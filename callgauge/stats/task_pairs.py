@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, Literal, Protocol
+
+import msgspec
+from msgspec.structs import replace
 
 from callgauge.stats.corrections import holm
 from callgauge.stats.intervals import Z
@@ -88,8 +90,7 @@ class LookAtArm(Protocol):
     def decision(self) -> Decision: ...
 
 
-@dataclass(frozen=True, slots=True)
-class TaskCount:
+class TaskCount(msgspec.Struct, frozen=True):
     """The results of one task in one variant: k of n, and the number of trials without a reply.
 
     `measured` is the number of trials with a k and an n, including trials with 0 of 0 calls.
@@ -110,8 +111,7 @@ class TaskCount:
 Counts = Mapping[str, Mapping[str, TaskCount]]
 
 
-@dataclass(frozen=True, slots=True)
-class TaskPair:
+class TaskPair(msgspec.Struct, frozen=True):
     """One task of two variants. The mean of `value` over tasks is Σk / Σn of the first variant.
 
     `value` = R + (k - R n) / n̄ with R = Σk / Σn and the mean n̄ of n: the linearisation of a ratio (Cochran
@@ -129,8 +129,7 @@ class TaskPair:
     is_unlike: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PairedTasks:
+class PairedTasks(msgspec.Struct, frozen=True):
     """The tasks that two variants both have, for one measure.
 
     `mean` is the mean difference; it is None with fewer than two tasks (or groups). `unlike` is the number of
@@ -372,8 +371,7 @@ def used_boundaries(earlier: Sequence[LookAtArm], reached: Sequence[int]) -> lis
     return [FARTHEST if (boundary := by_tasks.get(tasks)) is None else boundary for tasks in reached]
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredDifference:
+class MeasuredDifference(msgspec.Struct, frozen=True):
     """The difference variant − reference, over the tasks that both variants have, in the unit of the measure.
 
     `kind` names the interval. "adjusted" is adjusted for the interim analyses of a finished run. "alike" is
@@ -436,8 +434,7 @@ def _make_difference(
 FACTORS = ("model", "prompt", "definitions", "strategy", "compensations", "policy")
 
 
-@dataclass(frozen=True, slots=True)
-class FactorDesign:
+class FactorDesign(msgspec.Struct, frozen=True):
     """The plan of a trial run. `groups` holds the group of each task that has a group."""
 
     measure: ComparedMeasure
@@ -446,8 +443,7 @@ class FactorDesign:
     alpha: float
 
 
-@dataclass(frozen=True, slots=True)
-class FactorDifference:
+class FactorDifference(msgspec.Struct, frozen=True):
     """A difference of the primary measure within the settings `where`, or over all settings if `where` is
     empty.
 
@@ -467,8 +463,7 @@ class FactorDifference:
     contrast_p: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FactorComparison:
+class FactorComparison(msgspec.Struct, frozen=True):
     """The comparison of one value of a setting with another value: over all other settings, and within each
     of them.
 

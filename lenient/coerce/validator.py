@@ -46,12 +46,8 @@ ABSENT: Final = object()
 DecodeText = Callable[[LocatedValue, Node, Path, Findings], LocatedValue | None]
 """Returns the object or array that a string value contains as JSON, or None when there is neither."""
 
-_OBJECT, _ARRAY, _TIMESTAMP, _URI = (
-    ValueKind.JSON_OBJECT,
-    ValueKind.JSON_ARRAY,
-    ValueKind.TIMESTAMP,
-    ValueKind.URI,
-)  # an attribute lookup on the enum is slow
+# An attribute lookup on the enum is slow.
+_OBJECT, _ARRAY, _URI = ValueKind.JSON_OBJECT, ValueKind.JSON_ARRAY, ValueKind.URI
 _NEW = tuple.__new__  # calling the named tuple takes twice as long
 _MAX_TAKEN = 200  # maximum number of characters for the allowed values in a message
 _MAX_DECLARED_DEPTH = 64

@@ -37,7 +37,6 @@ _AFTER_STRAY = compile_regex(r"\s*+(?:[}\]]|,\s*+[\"'\w])")
 _QUOTED = r"(?:\"[^\"\\\n]*+\"|'[^'\\\n]*+')"
 _SET = compile_regex(rf"{_QUOTED}\s*+(?:,\s*+{_QUOTED}\s*+)*+,?\s*+\}}(?!\s*+:)")
 """The items of a Python set and its closing brace."""
-_EXTRA_OPENER = "Or the first of two opening brackets is one too many."
 
 
 def scan_value(

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from callgauge.analysis.measures.comparisons import (
     SMALLEST,
@@ -23,7 +24,7 @@ from callgauge.analysis.measures.rates import RATES
 from callgauge.analysis.measures.same_mix import ArmStrata, Stratum
 from callgauge.analysis.measures.slices import Slice, merge_slices
 from callgauge.analysis.verdicts.rankings import write_ranking
-from callgauge.stats import DayCounts, Share, holm, make_shares
+from callgauge.stats import DayCounts, Share, holm, relate_shares
 from tests.analysis.session_shares import draw_share, of_sessions, of_slice, place_sessions
 
 KIDNEY_STONES: Mapping[str, Mapping[Stratum, tuple[int, int]]] = {
@@ -177,7 +178,7 @@ def of_days(name: str, counts: Sequence[tuple[int, int]], first: int) -> Slice:
     assert whole is not None
     k, n = (np.array(column, dtype=float) for column in zip(*counts, strict=True))
     days = 20_000 + first + np.arange(len(counts))
-    return replace(whole, share=replace(whole.share, by_day=DayCounts(days, k, n)))
+    return replace(whole, share=structs.replace(whole.share, by_day=DayCounts(days, k, n)))
 
 
 def test_alike_is_said_of_a_decisive_difference_that_does_not_matter() -> None:
@@ -396,10 +397,7 @@ def draw_table(random: np.random.Generator, arms: int, rate: str) -> list[Slice]
         )
         for _ in range(arms)
     ]  # fmt: skip
-    shares = make_shares(
-        [(share.k, share.n, share.sessions or 0) for share in drawn],
-        np.stack([share.by_group for share in drawn if share.by_group is not None]),
-    )
+    shares = relate_shares([Share(share.k, share.n, share.sessions or 0, share.by_group) for share in drawn])
     names = ["unknown" if random.random() < 0.05 else f"m{number}" for number in range(arms)]
     if names.count("unknown") > 1:
         names = [f"m{number}" for number in range(arms)]

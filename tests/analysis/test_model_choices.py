@@ -114,7 +114,7 @@ def test_every_cheaper_model_is_named_with_its_reason() -> None:
             Obstacle.UNPROVEN,
             "jay is cheaper but may be worse by 2 points",
         ),
-        (Made(price=None), Obstacle.UNPRICED, "the cost of jay is unknown. No turn has tokens"),
+        (Made(price=None), Obstacle.UNPRICED, "the cost of jay is unknown."),
         (Made(tool="write"), Obstacle.OTHER_WORK, "jay did different work"),
         (Made(defined=0.4), Obstacle.MEASURED_APART, "60% of the calls of jay have no tool definition"),
         (

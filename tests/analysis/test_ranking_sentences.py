@@ -9,6 +9,7 @@ from datetime import date
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from callgauge.analysis.measures.alerts import Alert
 from callgauge.analysis.measures.comparisons import RankedTable, rank_table
@@ -221,7 +222,7 @@ def priced(name: str, amount: float) -> Cost:
 def test_logs_without_times_are_ranked_with_the_caveat() -> None:
     def undated(name: str, k: int) -> Slice:
         slice_ = of_slice(name, k, 1000)
-        return replace(slice_, share=replace(slice_.share, by_day=DayCounts.make_empty()))
+        return replace(slice_, share=structs.replace(slice_.share, by_day=DayCounts.make_empty()))
 
     sentence = write(rank([undated("a", 10), undated("b", 90)]))
     assert sentence.startswith("A is the best by parse errors: 1.0% against 9.0% of B")

@@ -27,6 +27,7 @@ from callgauge.api.questions.problems import ProblemError
 from callgauge.api.questions.question_list import QUESTIONS
 from callgauge.api.questions.store_access import SharedStore, StoreAccess
 from callgauge.api.routes import make_application
+from callgauge.memory.memory_file import MemoryFile
 from callgauge.memory.nights.night_steps import NightRecords
 from callgauge.serving.identity import NETWORK_USER, User
 from tests.analysis.store_fixture import HOSTILE, a_call, publish, small_tables
@@ -210,6 +211,14 @@ def test_the_nights_stand_beside_the_loads(tmp_path: Path) -> None:
     (night,) = answer["nights"]
     assert (night["night"], night["step"], night["outcome"]) == ("2026-11-20", "load", "done")
     assert answer["rows"][0]["run_id"] == 1
+
+
+@pytest.mark.parametrize("path", ["/loads", "/model-choices", "/public-rates"])
+def test_an_answer_without_the_teams_memory_names_no_file(tmp_path: Path, path: str) -> None:
+    publish(tmp_path, small_tables())
+    MemoryFile(tmp_path).path.write_text("not a database")
+    answer = problem(make_client(SharedStore(tmp_path)), path)
+    assert (answer["status"], str(tmp_path) in answer["detail"]) == (503, False)
 
 
 def test_a_store_that_is_not_there_or_moves_on_is_told_and_followed(tmp_path: Path) -> None:

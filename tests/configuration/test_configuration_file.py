@@ -6,12 +6,12 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
+from msgspec import NODEFAULT
 
 from callgauge.checked_files.field_types import KeyedTable, ListOf, NamedTables, list_declared
 from callgauge.checked_files.file_problems import Mistake
@@ -132,7 +132,7 @@ def test_every_default_of_the_settings_is_accepted_in_the_file() -> None:
     for declaration in (LoadSettings, BackupSettings, EmailSettings, ServeSettings, SignInSettings):
         for attribute, key, field_type, _ in list_declared(declaration):
             default, mistakes = attribute.default, list[Mistake]()
-            if default and default is not MISSING and not key.name.endswith("secret"):
+            if default and default is not NODEFAULT and not key.name.endswith("secret"):
                 value = list(default) if isinstance(default, tuple) else default
                 assert field_type.read(value, (key.name,), mistakes) == default, mistakes
 

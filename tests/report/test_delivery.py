@@ -10,12 +10,12 @@ import threading
 import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 import apprise
 import pytest
+from msgspec.structs import replace
 
 from callgauge.configuration.settings import (
     Configuration,

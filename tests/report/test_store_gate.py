@@ -107,7 +107,9 @@ def test_of_the_same_days_the_interval_is_the_pages(published: Path) -> None:
 def test_too_few_days_on_both_sides_tell_nothing(published: Path) -> None:
     gate_result = judge(published, "no-worse=0.05", "2026-11-19 to 2026-11-20", "2026-11-06 to 2026-11-09")
     assert gate_result.verdict == "cannot be told"
-    assert "ran on different days, and neither on 5 of them" in write_sentence(explain_gate(gate_result))
+    assert "ran on different days, and neither on 5 of them" in gate_result.details
+    assert gate_result.sentence == write_sentence(explain_gate(gate_result))
+    assert gate_result.sentence == f"Not enough data about parse errors. {gate_result.details}"
 
 
 def test_days_that_both_sides_have_are_wrong_use(published: Path) -> None:

@@ -10,7 +10,6 @@ import html
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -19,6 +18,7 @@ from authlib.integrations.starlette_client import StarletteOAuth2App
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding
 from joserfc import jwk
+from msgspec.structs import replace
 
 from callgauge.serving.sign_in import oidc
 from tests.serving.conftest import ADDRESS, DATA, Site

@@ -193,7 +193,7 @@ def test_the_log_is_bounded_escaped_and_stops_nobody(
 def test_a_server_that_would_let_in_nobody_or_anybody_does_not_start(
     tmp_path: Path, settings: SignInSettings, message: str
 ) -> None:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     with pytest.raises(SignInSetupError, match=message):
         check_sign_in(replace(settings, client_secret_variable="SECRET_OF_TESTS"), tmp_path)  # noqa: S106

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from callgauge.stats import Share, make_shares
+from callgauge.stats import Share, relate_shares
 from callgauge.stats.rates import lend_likeness
 from tests.analysis.session_shares import draw_share, of_sessions, place_sessions
 
@@ -16,9 +16,9 @@ OF_SESSIONS = 0.8
 
 def table_of(*shares: Share, tables: list[object] | None = None) -> list[Share]:
     """Return the rates as a page computes them, with all rows in one table or each row in its own table."""
-    counts = [(share.k, share.n, share.sessions or 0) for share in shares]
-    groups = np.stack([share.by_group for share in shares if share.by_group is not None])
-    return make_shares(counts, groups, tables)
+    return relate_shares(
+        [Share(share.k, share.n, share.sessions or 0, share.by_group) for share in shares], tables
+    )
 
 
 def width(share: Share) -> float:

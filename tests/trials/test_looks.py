@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 from scipy.stats import ttest_rel
 
 from bench.statistics.trial_cells import (
@@ -316,7 +317,7 @@ def test_the_tasks_that_would_decide_do_decide_in_four_of_five_runs() -> None:
     assert more is not None
     # By hand: of 60 tasks, 12 got worse and 6 better. The variance of a pair is 0.3 - 0.1².
     assert more + 60 == pytest.approx((1.96 + 0.8416) ** 2 * (0.3 - 0.01) / 0.1**2, abs=1)
-    assert tasks_more(planned, replace(pairs, mean=None)) is None
+    assert tasks_more(planned, structs.replace(pairs, mean=None)) is None
 
 
 # --- simulated, shortly: `./dev bench statistics --only trials` has the same cells with more draws -----

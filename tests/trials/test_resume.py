@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from callgauge.trials.planning.plan import Budget, MeasurePlan, PromptPlan
 from callgauge.trials.results.run_folder import FolderError, RunFolder, read_ledger
@@ -142,7 +143,7 @@ def test_what_differs_from_the_beginning_is_refused_by_name(tmp_path: Path) -> N
     other = dict(WEATHER) | {"description": "Weather!"}
     short = replace(plan.models["careful"], sampling={"max_tokens": 5})
     changes = {
-        "measure.smallest: 0.1 → 0.2": replace(plan, measure=replace(plan.measure, smallest=0.2)),
+        "measure.smallest: 0.1 → 0.2": replace(plan, measure=structs.replace(plan.measure, smallest=0.2)),
         "run_plan.seed: 3 → 4": replace(plan, run=replace(plan.run, seed=4)),
         "the prompt p changed": replace(plan, prompts={"p": PromptPlan("p", "Answer!", "agent", "1")}),
         "the definitions d changed": replace(plan, definitions={"d": ToolCatalog.load([other])}),

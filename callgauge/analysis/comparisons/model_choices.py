@@ -42,6 +42,7 @@ from callgauge.prices import PriceList, PriceMatch
 from callgauge.stats import (
     ENOUGH,
     MixedRatio,
+    Share,
     compare_mixed_ratios,
     compare_shares,
     place_in_groups,
@@ -267,7 +268,7 @@ def _complete(models: Mapping[str, Mapping[str, Slice]]) -> dict[str, dict[str, 
     complete = {}
     for model, rates in models.items():
         from_one = next(iter(rates.values()))
-        nothing = replace(from_one.share, k=0, n=0, sessions=0, by_group=None, by_day=None, _spread=None)
+        nothing = Share(0, 0, 0, likeness=from_one.share.likeness)
         complete[model] = {
             **{name: replace(from_one, rate=RATES[name], share=nothing, total=0) for name in PROVEN},
             **rates,

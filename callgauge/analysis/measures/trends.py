@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import reduce
 from operator import add
+
+from msgspec import structs
 
 from callgauge.analysis.measures.rates import RateDefinition
 from callgauge.analysis.measures.slices import Slice, merge_slices
@@ -98,7 +100,7 @@ def _sort_series(
         return by_use, []
     way = -1 if rate.better == "low" else 1
     # A sum over days counts a session once per day, so session groups are counted instead.
-    solid = [name for name in by_use[_MOST_USED:] if replace(whole[name], sessions=None).has_enough]
+    solid = [name for name in by_use[_MOST_USED:] if structs.replace(whole[name], sessions=None).has_enough]
     worst = sorted(solid, key=lambda name: way * (whole[name].rate or 0.0))
     return by_use, worst[: NAMED - _MOST_USED]
 

@@ -155,8 +155,7 @@ class FixSearch:
                 tally.take(call, own)
         newest = read_parameters(result.schema)
         calls, sessions = _count_current(tally, newest)
-        others = [each for name, each in self._count_others().items() if name != result.tool]
-        evidence = Evidence(tally, newest, others)
+        evidence = Evidence(tally, newest, lambda: self._count_others(result.tool))
         proposed, rejected = _propose(result, evidence)
         if not tally.checked and unread:
             result = replace(result, missing=Missing.TEXTS)
@@ -216,8 +215,8 @@ class FixSearch:
                 self.report(self._read)
             yield StoredCall(*row.values())
 
-    def _count_others(self) -> dict[str, ToolTally]:
-        """Return the tallies of all tools, from a sample of sessions if there are many calls."""
+    def _count_others(self, tool: str) -> list[ToolTally]:
+        """Return the tallies of the other tools, from a sample of sessions if there are many calls."""
         if self._tallies is None:
             self._tallies = {}
             total = sum(row["calls"] for row in self.ask("fixable_tools", self.chosen))
@@ -225,7 +224,7 @@ class FixSearch:
                 own = self._find_definition(call.definition_id)
                 if own is not None and call.sent is not None and not find_unread_reason(call, own):
                     self._tallies.setdefault(call.tool or "", ToolTally()).take(call, own)
-        return self._tallies
+        return [tally for name, tally in self._tallies.items() if name != tool]
 
     def _find_definition(self, definition_id: str | None) -> ToolDefinition | None:
         if definition_id is None:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from math import erfc, sqrt
@@ -268,15 +268,19 @@ class Evidence:
     """The errors of one tool compared with the errors at similar parameters.
 
     `newest` holds the parameters of the newest definition. Only calls whose own definition declared a
-    parameter in the same way count for this parameter. `others` holds the tallies of other tools.
+    parameter in the same way count for this parameter. `count_others` returns the tallies of other tools. It
+    is called only if an error is frequent.
     """
 
     def __init__(
-        self, tally: ToolTally, newest: Mapping[str, DeclaredParameter], others: Iterable[ToolTally]
+        self,
+        tally: ToolTally,
+        newest: Mapping[str, DeclaredParameter],
+        count_others: Callable[[], Sequence[ToolTally]],
     ) -> None:
         self._tally = tally
         self._newest = newest
-        self._others = list(others)
+        self._count_others = count_others
 
     def find_suspicions(self) -> list[Suspicion]:
         """Return the errors that are frequent enough, most calls first.
@@ -378,9 +382,9 @@ class Evidence:
         Parameters that have the error in clearly more than the smallest share are left out, unless all have.
         If there is no parameter of the same type, all parameters with a type are similar.
         """
-        several = self._count_others(name, kind, _make_test(kind, self._newest[name].family))
+        several = self._list_similar(name, kind, _make_test(kind, self._newest[name].family))
         if not several and kind == TYPE:
-            several = self._count_others(name, kind, lambda declared: bool(declared.types))
+            several = self._list_similar(name, kind, lambda declared: bool(declared.types))
         normal = [counts for counts in several if not _is_high(counts.share())]
         k, n = Counter[CountCell](), Counter[CountCell]()
         for counts in normal or several:
@@ -388,12 +392,12 @@ class Evidence:
             n.update(counts.n)
         return Counts(k, n)
 
-    def _count_others(
+    def _list_similar(
         self, name: str, kind: str, is_similar: Callable[[DeclaredParameter], bool]
     ) -> list[Counts]:
         return [
             counts
-            for tally in (self._tally, *self._others)
+            for tally in (self._tally, *self._count_others())
             for parameter in dict.fromkeys(name for each in tally.definitions.values() for name in each)
             if tally is not self._tally or parameter != name
             if (counts := _merge_counts(tally, parameter, kind, is_similar)).n

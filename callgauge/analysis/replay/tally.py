@@ -6,8 +6,10 @@ import json
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from callgauge.analysis.replay.replay_calls import CallReading, ReplayedCall
 from callgauge.stats import ENOUGH, ENOUGH_SESSIONS, Difference, compare_same_calls
@@ -81,23 +83,13 @@ class ReplaySummary:
         return sum(self.changes.values())
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        summary: dict[str, Any] = msgspec.to_builtins(self)
+        return summary
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> ReplaySummary:
         """Return the summary that `to_json` wrote."""
-        rates = {
-            name: ReplayedRate(
-                **{
-                    **rate,
-                    "difference": Difference(**difference) if (difference := rate["difference"]) else None,
-                }
-            )
-            for name, rate in document["rates"].items()
-        }
-        flows = [(before, after, calls) for before, after, calls in document["flows"]]
-        codes = {code: CodeMoves(**moves) for code, moves in document["codes"].items()}
-        return cls(**{**document, "rates": rates, "flows": flows, "codes": codes})
+        return msgspec.convert(document, cls)
 
 
 @dataclass(slots=True)

@@ -203,7 +203,8 @@ def describe_choices(choices: ModelChoices) -> str:
         first = _describe_nothing(choices)
     else:
         first = _describe_switches(choices) if choices.switches else _describe_keeping(choices)
-    return f"{first}{_describe_currency(choices)}{_describe_days(choices)}"
+    prices = f"{_describe_currency(choices)}{_describe_unknown_costs(choices)}"
+    return f"{first}{prices}{_describe_days(choices)}"
 
 
 def write_days(days: tuple[date, date]) -> str:
@@ -259,9 +260,7 @@ def _describe_keeping(choices: ModelChoices) -> str:
     first = f"Keep the current model for {which}: {'; '.join(parts)}."
     measured = any(row.current.rates["turn_success"].share.n for row in rows if row.current.rates)
     missing = "" if measured else " Turn success was not measured, so no model can be proven not worse."
-    priced = any(use.cost for row in rows for use in (row.current, *(each.use for each in row.candidates)))
-    prices = "" if priced else f" No cost is known: load the prices of the models with {COMMAND}."
-    return f"{first}{missing}{prices}"
+    return f"{first}{missing}"
 
 
 def _describe_currency(choices: ModelChoices) -> str:
@@ -270,6 +269,24 @@ def _describe_currency(choices: ModelChoices) -> str:
     return (
         f" The team's prices are in {choices.currency}, so built-in prices in another currency are not used."
     )
+
+
+def _describe_unknown_costs(choices: ModelChoices) -> str:
+    """Return how to load missing prices, or "" if a verdict needs no price."""
+    uses = (use for row in choices.rows for use in (row.current, *(each.use for each in row.candidates)))
+    if choices.rows and not any(use.cost for use in uses):
+        return f" No cost is known: load the prices of the models with {COMMAND}."
+    rows = [row for row in choices.rows if row.obstacle is Obstacle.UNPRICED]
+    if any(_has_no_price(row.blocked.use if row.blocked else row.current) for row in rows):
+        return (
+            " Some models have no turn with tokens in the log and a price on its day: load prices with "
+            f"{COMMAND}."
+        )
+    return ""
+
+
+def _has_no_price(use: ModelUse) -> bool:
+    return 0 < use.unpriced == use.turns
 
 
 def write_saving(saving: tuple[float, Interval], currency: str, words: str = "") -> str:
@@ -293,7 +310,7 @@ def describe_choice(choice: ModelChoice, label: Label, smallest: float) -> str:
     reasons = {
         Obstacle.ONLY_MODEL: "no other named model was used here.",
         Obstacle.NOT_CHEAPER: "no other model with enough data is cheaper per successful turn.",
-        Obstacle.UNPRICED: f"its cost per successful turn is unknown. {_describe_price(choice.current)}",
+        Obstacle.UNPRICED: f"its cost per successful turn is unknown.{_describe_price(choice.current)}",
         Obstacle.TOO_LITTLE: f"it has too little data. {_describe_missing(find_missing(choice.current))}",
     }
     return f"Keep {current}: {reasons[choice.obstacle or Obstacle.NOT_CHEAPER]}"
@@ -413,7 +430,7 @@ def _describe_obstacle(candidate: Candidate, label: Label, smallest: float) -> s
         reason = f" ({candidate.reason})" if candidate.reason else ""
         return f"{model} has too little data{reason}. {_describe_missing(candidate.missing)}".rstrip()
     if candidate.obstacle is Obstacle.UNPRICED:
-        return f"the cost of {model} is unknown. {_describe_price(candidate.use)}"
+        return f"the cost of {model} is unknown.{_describe_price(candidate.use)}"
     if candidate.obstacle is Obstacle.MEASURED_APART:
         return f"{model} is {candidate.reason}."
     if candidate.obstacle is Obstacle.OTHER_DAYS:
@@ -470,9 +487,10 @@ def _describe_missing(missing: Mapping[str, tuple[int, int]]) -> str:
 
 
 def _describe_price(use: ModelUse) -> str:
-    if use.unpriced and use.unpriced == use.turns:
-        return f"No turn has tokens in the log and a price on its day: load prices with {COMMAND}."
+    """Return a sentence on the unknown cost of a model, or "" if `_describe_unknown_costs` has the reason."""
+    if _has_no_price(use):
+        return ""
     if use.cost is None and use.judged:
-        return "No turn with a price succeeded."
+        return " No turn with a price succeeded."
     counts = wording.fraction(use.unpriced, use.turns)
-    return f"{counts} turns have no tokens in the log or no price on their day."
+    return f" {counts} turns have no tokens in the log or no price on their day."

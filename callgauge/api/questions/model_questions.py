@@ -18,7 +18,7 @@ from callgauge.analysis.verdicts.model_choices import (
 )
 from callgauge.api.questions.answers import Answer, Row, describe_days, describe_difference, describe_slice
 from callgauge.api.questions.parameters import Parameter
-from callgauge.api.questions.problems import ProblemError
+from callgauge.api.questions.problems import refuse_memory
 from callgauge.api.questions.slice_filters import FILTERS, choose_filters
 from callgauge.api.questions.store_access import StoreAccess
 from callgauge.memory.memory_file import MemoryProblemError
@@ -46,7 +46,7 @@ def ask_model_choices(store: StoreAccess, parameters: Mapping[str, Any]) -> Answ
     try:
         prices = PriceList(TeamMemory(store.folder).read().prices)
     except MemoryProblemError as problem:
-        raise ProblemError(503, str(problem)) from None
+        raise refuse_memory(problem) from None
     choices = choose_models(
         store.reader.ask, prices, parameters["by"], chosen.parameters, parameters["smallest"]
     )

@@ -83,12 +83,12 @@ class ChosenFilters:
         return self.labels.get(label_dimension, {}).get(value, value)
 
 
-def choose_filters(ask: Ask, parameters: Mapping[str, Any], today: date | None = None) -> ChosenFilters:
+def choose_filters(ask: Ask, parameters: Mapping[str, Any]) -> ChosenFilters:
     """Return the filters for these parameter values. Raises ProblemError for a value that no log contains."""
     runs, arms = parameters.get("run"), parameters.get("arm")
     labels = read_labels(ask("choices", runs=runs, arms=arms))
     extent = ask("extent", runs=runs, arms=arms).iloc[0]
-    first, last = choose_days(parameters, extent.last_day, today or datetime.now(UTC).date())
+    first, last = choose_days(parameters, extent.last_day, datetime.now(UTC).date())
     chosen: dict[str, Any] = {"from_day": first, "to_day": last}
     for name in BAR:
         chosen[PARAMETERS[name]] = find_values(name, parameters.get(name), labels)
@@ -96,7 +96,7 @@ def choose_filters(ask: Ask, parameters: Mapping[str, Any], today: date | None =
 
 
 def choose_days(
-    parameters: Mapping[str, Any], newest: date | None, today: date, usual: str = PRESETS[0]
+    parameters: Mapping[str, Any], newest: date | None, today: date
 ) -> tuple[date | None, date | None]:
     """Return the first and last day for `days`, or for `since` and `until`. None means no limit."""
     text, since, until = (parameters.get(name) for name in ("days", "since", "until"))
@@ -106,7 +106,7 @@ def choose_days(
         raise ProblemError(400, "Give days, or since and until; not both.")
     try:
         if not (since or until):
-            chosen = read_range(text or usual, today)
+            chosen = read_range(text or PRESETS[0], today)
             return chosen.resolve(newest or today, today) or (None, None)
         first = read_day(since, today) if since else None
         last = read_day(until, today) if until else max(newest or today, today)

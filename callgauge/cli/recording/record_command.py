@@ -7,10 +7,10 @@ import os
 import signal
 import socket
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from callgauge.cli import render
@@ -138,8 +138,7 @@ def _record_command(
     return code
 
 
-@dataclass(frozen=True, slots=True)
-class _Recorder:
+class _Recorder(msgspec.Struct, frozen=True):
     """A recorder with an open port. `run` serves until the server is stopped."""
 
     proxy: RecordingProxy

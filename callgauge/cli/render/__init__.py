@@ -21,7 +21,7 @@ from callgauge.cli.render.maintenance import (
     retention_text,
     verify_text,
 )
-from callgauge.cli.render.models import ProbeRow, ReplyPrinter, probe_data, probe_lines
+from callgauge.cli.render.models import ProbeRow, ReplyPrinter, print_probes
 from callgauge.cli.render.terminal import (
     catch_interrupts,
     describe_days,
@@ -52,8 +52,7 @@ __all__ = [
     "outlook_text",
     "print_message",
     "print_mistakes",
-    "probe_data",
-    "probe_lines",
+    "print_probes",
     "rejects_lines",
     "restore_text",
     "retention_text",

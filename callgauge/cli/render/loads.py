@@ -8,10 +8,11 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
+
+import msgspec
 
 from callgauge.cli.render.terminal import escape_for_terminal
 from ingest.load_report import ForeignKind
@@ -259,8 +260,7 @@ def _report_figures(report: LoadReport) -> Iterator[tuple[str, str]]:
     yield "read", f"{format_size(report.bytes)} in {report.seconds:,.1f} s ({rate / 1e6:,.1f} MB/s)"
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignFile:
+class ForeignFile(msgspec.Struct, frozen=True):
     """A file that is not a log. `reason` is a clause about the file."""
 
     path: str
@@ -268,8 +268,7 @@ class ForeignFile:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignGroup:
+class ForeignGroup(msgspec.Struct, frozen=True):
     """The files of one kind in a folder that are not logs. If `below` is True, files in subfolders are
     included.
 

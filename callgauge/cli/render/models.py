@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from callgauge.cli.render.terminal import escape_for_terminal
+import msgspec
+import typer
+
+from callgauge.cli.render.exit_codes import ExitCode
+from callgauge.cli.render.terminal import escape_for_terminal, to_json
 
 if TYPE_CHECKING:
     from callgauge.gateway import CallResult, Probe, TextPiece, Turn, TurnStep
@@ -27,8 +30,7 @@ _LABELS = {
 _WIDTH = 100
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeRow:
+class ProbeRow(msgspec.Struct, frozen=True):
     """The probe results of one model. `cost` is in USD, or None if the model has no price."""
 
     model: str
@@ -36,7 +38,17 @@ class ProbeRow:
     cost: float | None
 
 
-def probe_lines(rows: Sequence[ProbeRow]) -> Iterator[str]:
+def print_probes(rows: Sequence[ProbeRow], *, as_json: bool) -> None:
+    """Print the results of probes. Exit with 1 if a server could not be reached."""
+    if as_json:
+        print(to_json({row.model: _list_facts(row) for row in rows}))
+    else:
+        print("\n".join(_probe_lines(rows)))
+    if any(row.probe.ok is None for row in rows):
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _probe_lines(rows: Sequence[ProbeRow]) -> Iterator[str]:
     """Yield the lines of the tables, and then the reasons why a feature is missing or unknown."""
     columns = [_write_column(row) for row in rows]
     labels = [label for label in columns[0] if any(column[label] != _NOT_ASKED for column in columns)]
@@ -93,8 +105,7 @@ def _reason_lines(row: ProbeRow) -> Iterator[str]:
         yield f"{escape_for_terminal(row.model)}: {label}: {shorten_line(why, _MOST_OF_A_REASON)}"
 
 
-def probe_data(row: ProbeRow) -> dict[str, Any]:
-    """Return a model's probe results for JSON output."""
+def _list_facts(row: ProbeRow) -> dict[str, Any]:
     tokens = row.probe.tokens
     return {
         **row.probe.to_log(),

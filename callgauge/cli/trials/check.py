@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import structs
 
 from callgauge.cli import render
 from callgauge.cli.options.store_option import STORE_METAVAR, find_store
@@ -54,7 +55,7 @@ def check(
         answer = {
             "name": read.name,
             "question": read.question,
-            "measure": asdict(read.measure),
+            "measure": structs.asdict(read.measure),
             "arms": [asdict(arm) for arm in read.arms],
             "comes_to": {
                 **asdict(estimate),

@@ -84,12 +84,7 @@ def probe(
     for name, result in results.items():
         model = plan.models[name]
         rows.append(render.ProbeRow(name, result, price_reply(result.tokens, model.price)))
-    if as_json:
-        print(render.to_json({row.model: render.probe_data(row) for row in rows}))
-    else:
-        print("\n".join(render.probe_lines(rows)))
-    if any(row.probe.ok is None for row in rows):
-        raise typer.Exit(ExitCode.FAILED)
+    render.print_probes(rows, as_json=as_json)
 
 
 def run(

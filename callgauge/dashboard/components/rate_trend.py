@@ -26,7 +26,6 @@ from callgauge.dashboard.components.controls.rate_choice import DIMENSIONS
 from callgauge.dashboard.components.memory.goals import read_goals
 from callgauge.dashboard.components.memory.note_list import draw_trend_note_control
 from callgauge.dashboard.components.memory.trend_marks import (
-    Subject,
     find_trend_decisions,
     find_trend_notes,
 )
@@ -62,17 +61,14 @@ def draw_rate_trend(
     take: cards.Download | None = None,
     events: Sequence[TrendEvent] = (),
     why: Callable[[Sequence[RateShift]], Mapping[RateShift, str]] | None = None,
-    order: Mapping[str, int] | None = None,
     before: Sequence[Slice] | None = None,
-    about: Sequence[Subject] = (),
 ) -> None:
     """Draw the card with rates by day.
 
     `several` holds slices by the dimension `by` and by day. The chart marks changes of rates, `events`,
-    alerts on a series, the team's decisions, and the team's notes, including notes on the subjects in
-    `about`. `why` returns for each change a text about other events on the days of the change. `order` holds
-    the colour number of each series. If `order` is None, `series_colours` gives the numbers. Horizontal lines
-    show the team's goal and the rate of the baseline. `before` holds the baseline's slices, if known.
+    alerts on a series, and the team's decisions and notes. `why` returns for each change a text about other
+    events on the days of the change. Horizontal lines show the team's goal and the rate of the baseline.
+    `before` holds the baseline's slices, if known.
     """
     last_whole = store_queries.derive(find_last_whole_day, "last whole day")
     every = trends.group_by_day(several)
@@ -95,10 +91,10 @@ def draw_rate_trend(
         span = (days[0], days[-1])
         alerts = _find_alerts(rate, by, points)
         marked = {event: alert for alert in alerts if (event := _mark_alert(alert)).day >= span[0]}
-        notes = map(_make_event, find_trend_notes(by, points, span, about))
-        decisions = map(_describe_decision, find_trend_decisions(by, points, span, about))
+        notes = map(_make_event, find_trend_notes(by, points, span))
+        decisions = map(_describe_decision, find_trend_decisions(by, points, span))
         letters = _assign_letters([*shifts, *events, *marked, *notes, *decisions])
-        colours = series_colours(by, points, rate) if order is None else order
+        colours = series_colours(by, points, rate)
         chart = trend_lines.make_trend_chart(
             [point for series in every.values() for point in series],
             colours,

@@ -80,7 +80,6 @@ def draw_slice_table(
     columns: Mapping[str, Sequence[Slice]],
     *,
     key: str,
-    caption: str | None = None,
     ranked_by: str | None = None,
     leads: Leads | None = None,
 ) -> None:
@@ -101,7 +100,7 @@ def draw_slice_table(
     if shown:
         draw_table(
             key,
-            caption or f"Rates by {dimension.replace('_', ' ')}",
+            f"Rates by {dimension.replace('_', ' ')}",
             [
                 Column(wording.dimension(dimension).capitalize(), "name"),
                 *(rate_column(rate, scales[rate]) for rate in columns),
@@ -243,25 +242,22 @@ def calls_link(rate: RateDefinition, narrowed: Mapping[str, str]) -> str | None:
     return filters.page_link("calls", narrowed, rate.calls)
 
 
-def rate_cell(
-    slice_: Slice | None, scale: IntervalScale | None, href: str | None = None, *, unmeasured: bool = True
-) -> Cell:
+def rate_cell(slice_: Slice | None, scale: IntervalScale | None, href: str | None = None) -> Cell:
     """Return a cell with a rate, k / n, the interval, and the number of unmeasured calls or turns.
 
     `scale` is the axis of the interval. If `scale` is None, no interval is drawn. `href` links to the calls
-    that k counts. With `unmeasured=False`, the cell omits the unmeasured number.
+    that k counts.
     """
     if slice_ is None:
         return Cell("–", values={"rate": None})
     share, unseen = slice_.share, slice_.total - slice_.share.n
-    unmeasured = unmeasured and slice_.measured_share < NEARLY_ALL
     if share.rate is None:
         return Cell("–", sub="not measured", values={"rate": None, "n": 0, "unmeasured": unseen})
     cell = share_cell(
         share,
         scale,
         href=href if share.k else None,
-        unmeasured=unseen if unmeasured else None,
+        unmeasured=unseen if slice_.measured_share < NEARLY_ALL else None,
         pale=not slice_.is_solid,
         title=f"{describe_basis(share)}; {wording.known_share(share.n, slice_.total, slice_.rate.noun)}",
     )

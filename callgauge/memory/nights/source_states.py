@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
+
+import msgspec
 
 from callgauge.memory.memory_file import MemoryFile, cut_text
 
@@ -18,8 +19,7 @@ _NOTE = """
       silent_after = excluded.silent_after, problem = excluded.problem"""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceState:
+class SourceState(msgspec.Struct, frozen=True):
     """A source after its last load.
 
     `looked` is the time of the last load. `newest` is the time of the newest data, or None if there is no

@@ -18,9 +18,9 @@ because a range is shown only for a found change.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 
 SHUFFLES = 499
@@ -49,8 +49,7 @@ _TINY = 1e-12
 _Array = np.ndarray
 
 
-@dataclass(frozen=True, slots=True)
-class ChangePoint:
+class ChangePoint(msgspec.Struct, frozen=True):
     """A change of a rate in a series of days. `at`, `first` and `last` are indices into the series.
 
     `at` is the first day of the new rate. Given that the change was found, the change began on a day from
@@ -66,8 +65,7 @@ class ChangePoint:
     p: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Series:
+class _Series(msgspec.Struct, frozen=True):
     """Rates of consecutive days and their effective numbers of observations. The last axis of the arrays
     holds the days.
 
@@ -91,16 +89,14 @@ class _Series:
         return np.asarray((self.rate - mean) * np.sqrt(self.size / np.maximum(mean * (1 - mean), _TINY)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Alike:
+class _Alike(msgspec.Struct, frozen=True):
     """The correlation of neighbouring days, and its uncertainty as a standard deviation."""
 
     value: float
     doubt: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Split:
+class _Split(msgspec.Struct, frozen=True):
     """The best split of a section of a series. The split is a change if its `clarity` exceeds `critical`."""
 
     at: int

@@ -22,7 +22,7 @@ from callgauge.stats.rates import (
     ENOUGH_SESSIONS,
     LEAST_FREEDOM,
     OF_SESSIONS,
-    RateArrays,
+    EstimateArrays,
     estimate_rates,
 )
 from callgauge.stats.session_groups import GROUPS
@@ -88,7 +88,6 @@ def find_visible_change(series: DailySeries, place: int, days: int, tests: int) 
     return float(_RISES[np.argmax(is_found)]) if is_found.any() else None
 
 
-def _repeat(rate: Floats, effective_n: Floats, freedom: float) -> RateArrays:
-    rate = np.clip(rate, 0.0, 1.0)
-    nothing, each = np.zeros((len(rate), 1)), np.full(len(rate), freedom)
-    return RateArrays(rate, effective_n, each, each, nothing, effective_n, effective_n > 0)
+def _repeat(rate: Floats, effective_n: Floats, freedom: float) -> EstimateArrays:
+    many = np.full(len(rate), freedom)
+    return EstimateArrays(np.clip(rate, 0.0, 1.0), effective_n, many, many, np.zeros((len(rate), 1)))

@@ -16,10 +16,11 @@ rate becomes the usual rate. docs/statistics.md has the simulated false alarms a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from callgauge.stats.corrections import benjamini_hochberg, holm
 from callgauge.stats.day_spread import LEAST_DAYS, inflate_mean
@@ -58,8 +59,7 @@ _Rows = np.ndarray[Any, np.dtype[np.int64]]
 _Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 
-@dataclass(frozen=True, slots=True)
-class DailySeries:
+class DailySeries(msgspec.Struct, frozen=True):
     """Counts of several series on consecutive days.
 
     `counts` holds k and n by random group of sessions, of shape (series, 2, days, GROUPS). `sessions` is the
@@ -106,8 +106,7 @@ class DailySeries:
         return cls(counts, numbers, np.zeros(1, dtype=int))
 
 
-@dataclass(frozen=True, slots=True)
-class WindowChange:
+class WindowChange(msgspec.Struct, frozen=True):
     """A change of one series. Days are indices into the series.
 
     `found` is the night that found the change, with the corrected p-value `q`. `since` is the most likely
@@ -130,8 +129,7 @@ class WindowChange:
         return list(range(self.since, newest + 1 if self.back is None else self.back))
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(msgspec.Struct, frozen=True):
     """All changes that the nights found, and the numbers of compared series and tests in the newest night."""
 
     changes: tuple[WindowChange, ...]
@@ -173,8 +171,7 @@ def follow_changes(series: DailySeries, first_night: int) -> Walk:
 # --- sums of days ---------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _CountedDays:
+class _CountedDays(msgspec.Struct):
     """The series without the days of past changes.
 
     `summed` holds k and n by group, summed over the days before each day, of shape (series, 2, days + 1,
@@ -189,7 +186,7 @@ class _CountedDays:
     observed: Floats
     is_clear: _Flags
     tables: Integers
-    places: range = field(default=range(0))
+    places: range = range(0)
 
     @classmethod
     def read(cls, series: DailySeries) -> _CountedDays:
@@ -246,8 +243,7 @@ def _sum_before(values: np.ndarray[Any, Any]) -> Floats:
     return summed
 
 
-@dataclass(frozen=True, slots=True)
-class DaySpread:
+class DaySpread(msgspec.Struct, frozen=True):
     """The variation between the days of a span, for many rows.
 
     `seen` is the variance of the span's rate, estimated from the days of the span. `weights` is the sum of
@@ -269,8 +265,7 @@ class DaySpread:
         return cls(squares * free, (n * n).sum(-1) / total**2, days)
 
 
-@dataclass(frozen=True, slots=True)
-class _Spans:
+class _Spans(msgspec.Struct, frozen=True):
     """One span of days for each of many rows: estimates of the rates over sessions, and the variation between
     days.
     """
@@ -323,8 +318,7 @@ def _widen_one(span: _Spans, of_a_day: Floats, freedom: Floats) -> RateArrays:
 # --- one night ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _NightTest:
+class _NightTest(msgspec.Struct, frozen=True):
     """The tests of a night.
 
     Each test has a series, a window (in days), a p-value, and whether the rate rose.
@@ -464,8 +458,7 @@ def _count_rows(state: _CountedDays, rows: _Rows, begin: _Rows, stop: _Rows) -> 
 # --- one change: how large it is, and where -------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredChange:
+class MeasuredChange(msgspec.Struct, frozen=True):
     """The rates on the days of a change and before it, and their difference.
 
     The difference includes the variation between days. The difference is None where either rate has too few

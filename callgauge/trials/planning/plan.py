@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
+import msgspec
+
 from callgauge.checked_files.field_types import Choice, ListOf, Number, Text
 from callgauge.checked_files.file_problems import CheckedFileError
 from callgauge.gateway import Capabilities
@@ -22,8 +24,7 @@ class PlanError(CheckedFileError):
     """Raised when a plan, or a file that the plan names, has mistakes."""
 
 
-@dataclass(frozen=True, slots=True)
-class MeasurePlan:
+class MeasurePlan(msgspec.Struct, frozen=True):
     """The measures of a trial run, fixed before the first trial. The expected values are used only for
     planning.
     """
@@ -67,8 +68,7 @@ class MeasurePlan:
     ] = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(msgspec.Struct, frozen=True):
     """The limits of a trial run. The run stops at the first limit that it reaches. None means no limit."""
 
     cost: Annotated[float | None, ABOVE_ZERO, "USD; needs a price for every model."] = None
@@ -93,8 +93,7 @@ class EndpointPlan:
     tokens_per_minute: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TokenPrice:
+class TokenPrice(msgspec.Struct, frozen=True):
     """The price of a model in USD per million tokens.
 
     `source` is `plan`, or the name of the built-in price list.

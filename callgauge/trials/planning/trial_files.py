@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import date
 from pathlib import Path
 
 from callgauge.checked_files.file_problems import Problem, suggest_name, write_key
@@ -15,9 +14,9 @@ from callgauge.trials.planning.task_file import read_numbered_tasks
 from lenient import ToolCatalog
 
 
-def read_plan_and_tasks(path: str | Path, today: date | None = None) -> tuple[Plan, tuple[Task, ...]]:
+def read_plan_and_tasks(path: str | Path) -> tuple[Plan, tuple[Task, ...]]:
     """Return a plan and its tasks. Raises PlanError with all mistakes and contradictions in the two files."""
-    plan = read_plan(path, today)
+    plan = read_plan(path)
     try:
         numbered = read_numbered_tasks(plan.tasks_path, plan.tasks_format)
     except TaskError as error:

@@ -70,9 +70,9 @@ def check_turn(
     return unknown or Verdict(True)
 
 
-def find_missing_function(named: str, folder: Path, *, seconds: float = CHECK_SECONDS) -> str | None:
+def find_missing_function(named: str, folder: Path) -> str | None:
     """Return why `module:name` cannot be imported, or None if the import works. Search `folder` first."""
-    ok, why = _process_of(folder).ask("find", named, seconds=seconds)
+    ok, why = _process_of(folder).ask("find", named, seconds=CHECK_SECONDS)
     return None if ok else why
 
 

@@ -165,11 +165,9 @@ async def run_trial(
         return await run.run(opened)
 
 
-async def probe_models(
-    plan: Plan, *, is_full: bool, opened: OpenEndpoint = open_endpoint
-) -> dict[str, Probe]:
+async def probe_models(plan: Plan, *, is_full: bool) -> dict[str, Probe]:
     """Probe all models of a plan. Return the results by the model's name in the plan. Raises RunError."""
-    endpoints = {name: opened(endpoint) for name, endpoint in plan.endpoints.items()}
+    endpoints = {name: open_endpoint(endpoint) for name, endpoint in plan.endpoints.items()}
     async with AsyncExitStack() as stack:
         for endpoint in endpoints.values():
             await stack.enter_async_context(endpoint)

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import orjson
+from msgspec import structs
 
 from callgauge.trials.planning.plan import Plan
 from callgauge.trials.planning.task import Task
@@ -57,8 +58,8 @@ def make_lock(plan: Plan, tasks: Sequence[Task], run: str) -> dict[str, Any]:
         "question": plan.question,
         "created_at": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "versions": {"callgauge": __version__, "parser": PARSER_VERSION},
-        "measure": {**asdict(plan.measure), "reference": plan.reference.name},
-        "budget": asdict(plan.budget),
+        "measure": {**structs.asdict(plan.measure), "reference": plan.reference.name},
+        "budget": structs.asdict(plan.budget),
         "run_plan": asdict(plan.run),
         "arms": [asdict(arm) for arm in plan.arms],
         "models": {
@@ -77,7 +78,7 @@ def make_lock(plan: Plan, tasks: Sequence[Task], run: str) -> dict[str, Any]:
         "boundaries": list(planned_boundaries(design)),
         "hashes": _hash_parts(plan, tasks),
         "definitions": {name: [tool.name for tool in catalog] for name, catalog in plan.definitions.items()},
-        "prices": {name: asdict(model.price) for name, model in plan.models.items() if model.price},
+        "prices": {name: structs.asdict(model.price) for name, model in plan.models.items() if model.price},
         "endpoints": {
             name: {"wire": endpoint.wire, "server": endpoint.server, "url": hide_credentials(endpoint.url)}
             for name, endpoint in plan.endpoints.items()

@@ -7,8 +7,10 @@ at any time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
+
+import msgspec
 
 from callgauge.stats.intervals import Z
 from callgauge.stats.task_pairs import (
@@ -130,7 +132,7 @@ class Report:
 
     def to_data(self) -> dict[str, Any]:
         """Return the object of `report.json`."""
-        return {"callgauge_report": 1, **asdict(self), "budget_share": self.budget_share}
+        return {"callgauge_report": 1, **msgspec.to_builtins(self), "budget_share": self.budget_share}
 
 
 def make_report(record: RunRecord) -> Report:
@@ -163,7 +165,7 @@ def make_report(record: RunRecord) -> Report:
         None if record.is_over else design.look_at[made],
         design.secondary,
         _sum_spent(record.outcomes),
-        {name: cap for name, cap in asdict(record.budget).items() if cap is not None},
+        {name: cap for name, cap in msgspec.structs.asdict(record.budget).items() if cap is not None},
         arms,
         compare_factors(
             counts[design.primary],

@@ -52,19 +52,19 @@ class FormatClaim(msgspec.Struct, frozen=True):
     others: dict[str, str] = {}
 
 
-def explain_files(named: Named, max_line: int = MAX_LINE) -> Iterator[FormatClaim]:
+def explain_files(named: Named) -> Iterator[FormatClaim]:
     """Yield a `FormatClaim` for each log that a path, pattern or address names. Raises OptionError."""
     for log_file in expand_archives(find_named(named), Ledger(), ReadOptions()).logs:
-        yield _explain_file(log_file, max_line)
+        yield _explain_file(log_file)
 
 
-def _explain_file(log_file: LogFile, max_line: int) -> FormatClaim:
+def _explain_file(log_file: LogFile) -> FormatClaim:
     if log_file.problem is not None:
         return FormatClaim(log_file.name, None, log_file.problem)
     try:
         with open_log(log_file, rewinds=True) as content:
-            head = read_head(content, max_line)
-            about = describe_log(log_file, content, head, max_line)
+            head = read_head(content, MAX_LINE)
+            about = describe_log(log_file, content, head, MAX_LINE)
     except OSError as error:
         return FormatClaim(log_file.name, None, str(describe_read_error(error)))
     try:

@@ -33,23 +33,17 @@ _SELECTORS = ("rate", "by", "of", "least", "smallest")
 _POINTS = ("0.5", "1", "2", "5", "10")
 
 
-def choose_rate(
-    key: str = "rate",
-    *,
-    among: Sequence[str] = LISTED,
-    empty: str = "parse_error",
-    words: str | None = None,
-) -> RateDefinition:
+def choose_rate(*, among: Sequence[str] = LISTED, words: str | None = None) -> RateDefinition:
     """Draw a selector and return the chosen rate.
 
-    The URL's `key` holds the name of the rate. `empty` is the default. `words` replaces the label above the
-    selector.
+    The URL's `rate` holds the name of the rate. `words` replaces the label above the selector.
     """
     leading = [name for name in reversed(LEADING) if name in among]
     others = [
         name for group in GROUPS for name in among if RATES[name].group == group and name not in leading
     ]
-    return RATES[choose_one("Rate", key, [*leading, *others], empty, name_rate, width=260, words=words)]
+    name = choose_one("Rate", "rate", [*leading, *others], "parse_error", name_rate, width=260, words=words)
+    return RATES[name]
 
 
 def name_rate(name: str) -> str:
@@ -60,11 +54,10 @@ def name_rate(name: str) -> str:
     return RATES[name].title if name in LEADING else f"{RATES[name].title} · {RATES[name].group}"
 
 
-def choose_smallest(*, words: str | None = None) -> float:
+def choose_smallest() -> float:
     """Draw a selector and return the smallest difference of interest as a share (0.01 for one point).
 
-    The URL's `smallest` holds the difference in percentage points. `words` replaces the label above the
-    selector.
+    The URL's `smallest` holds the difference in percentage points.
     """
     points = choose_one(
         "Smallest difference of interest",
@@ -72,8 +65,7 @@ def choose_smallest(*, words: str | None = None) -> float:
         _POINTS,
         f"{100 * SMALLEST:g}",
         lambda text: format_size(float(text) / 100),
-        width=260 if words else 220,
-        words=words,
+        width=220,
     )
     return float(points) / 100
 
@@ -84,14 +76,12 @@ def read_smallest() -> float:
     return float(points) / 100 if points in _POINTS else SMALLEST
 
 
-def choose_dimension(
-    label: str, key: str = "by", *, among: Sequence[str] = tuple(DIMENSIONS), empty: str = "model"
-) -> str:
+def choose_dimension(label: str, *, among: Sequence[str]) -> str:
     """Draw a selector and return a dimension of the metric `slices`.
 
-    The URL's `key` holds the name of the dimension, and `empty` is the default.
+    The URL's `by` holds the name of the dimension.
     """
-    return choose_one(label, key, list(among), empty, lambda name: DIMENSIONS[name], width=180)
+    return choose_one(label, "by", among, "model", lambda name: DIMENSIONS[name], width=180)
 
 
 def choose_one(

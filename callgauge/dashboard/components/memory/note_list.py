@@ -26,11 +26,10 @@ from callgauge.memory.notes import Note, SubjectKind, add_note, change_note, del
 _LONGEST = 2_000  # characters in a note
 
 
-def draw_notes(kind: SubjectKind, subject: str, day: date | None = None) -> None:
+def draw_notes(kind: SubjectKind, subject: str) -> None:
     """Draw the notes on a subject and a control to add a note.
 
-    Draws nothing when there are no notes and the person may not write notes. `day` is the suggested day of
-    the note's mark on trends.
+    Draws nothing when there are no notes and the person may not write notes.
     """
     notes = [note for note in read_records().notes if (note.kind, note.subject) == (kind, subject)]
     if not notes and not may_write():
@@ -40,7 +39,7 @@ def draw_notes(kind: SubjectKind, subject: str, day: date | None = None) -> None
             draw_note(note)
         if may_write():
             place = f"{kind}_{_digest(subject)}"
-            draw_popover("Add a note", f"note_{place}", lambda: _ask_note(place, {"": (kind, subject)}, day))
+            draw_popover("Add a note", f"note_{place}", lambda: _ask_note(place, {"": (kind, subject)}, None))
 
 
 def draw_note(note: Note, about: str = "", href: str | None = None) -> None:

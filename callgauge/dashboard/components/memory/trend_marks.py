@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import date
 
 from callgauge.dashboard import filters
@@ -22,14 +22,9 @@ _CHOSEN: Mapping[SubjectKind, str] = {"model": "models", "prompt": "prompts", "t
 """For each kind of subject, the metric parameter that filters by this kind."""
 
 
-def find_trend_notes(
-    by: str, series: Collection[str], days: tuple[date, date], also: Sequence[Subject] = ()
-) -> list[Note]:
-    """Return the notes that a trend marks.
-
-    These are notes on a day, a series of the trend, a subject in `also`, or a chosen filter value.
-    """
-    shown = _find_shown(by, series, also)
+def find_trend_notes(by: str, series: Collection[str], days: tuple[date, date]) -> list[Note]:
+    """Return the notes on a day, on a series of the trend, or on a chosen filter value."""
+    shown = _find_shown(by, series)
     return [
         note
         for note in read_records().notes
@@ -39,14 +34,12 @@ def find_trend_notes(
     ]
 
 
-def find_trend_decisions(
-    by: str, series: Collection[str], days: tuple[date, date], also: Sequence[Subject] = ()
-) -> list[RecordedDecision]:
+def find_trend_decisions(by: str, series: Collection[str], days: tuple[date, date]) -> list[RecordedDecision]:
     """Return the decisions made on the days of a trend.
 
     A decision is left out if its comparison selects only values that the trend does not show.
     """
-    shown = _find_shown(by, series, also)
+    shown = _find_shown(by, series)
     return [
         decision
         for decision in read_records().decisions
@@ -57,8 +50,8 @@ def find_trend_decisions(
     ]
 
 
-def _find_shown(by: str, series: Collection[str], also: Sequence[Subject]) -> set[Subject]:
-    """Return the subjects of a trend: the series, the subjects in `also`, and the values of the filters."""
+def _find_shown(by: str, series: Collection[str]) -> set[Subject]:
+    """Return the subjects of a trend: the series, and the values of the filters."""
     chosen = filters.chosen_filters()
     narrowed = {
         (kind, values[0])
@@ -66,7 +59,7 @@ def _find_shown(by: str, series: Collection[str], also: Sequence[Subject]) -> se
         if (values := getattr(chosen, name)) and len(values) == 1
     }
     kind = SERIES.get(by)
-    return {*also, *narrowed, *((kind, name) for name in series if kind)}
+    return {*narrowed, *((kind, name) for name in series if kind)}
 
 
 def _list_subjects(figures: FrozenComparison) -> set[Subject]:

@@ -16,7 +16,6 @@ const DRAG = 6 // pixels: less is a click
 const LABEL = 62 // pixels for the label of a day
 
 const moment = (day) => Date.parse(`${day}T00:00:00Z`)
-const iso = (time) => new Date(time).toISOString().slice(0, 10)
 
 function say(time, unit, year) {
   const day = new Date(time)
