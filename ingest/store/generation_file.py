@@ -157,9 +157,6 @@ class GenerationBuilder:
     def next_run_id(self) -> int:
         return self._fetch_number("SELECT coalesce(max(run_id), 0) + 1 FROM ingest_runs")
 
-    def next_file_id(self) -> int:
-        return self._fetch_number("SELECT coalesce(max(file_id), 0) + 1 FROM files")
-
     def add(self, tables: Mapping[str, pa.Table]) -> None:
         """Write a batch of rows in one transaction. `tables` has the rows by table name."""
         self._on_write("batch")

@@ -48,10 +48,6 @@ class FactWriter:
         """The id of the file that was begun last."""
         return self._file_id
 
-    @property
-    def has_begun(self) -> bool:
-        return self._building is not None
-
     def begin_file(self, *, others: bool = False) -> int:
         """Begin the next file and return its id.
 
