@@ -97,7 +97,7 @@ def check_recorded_calls(
     catalog, chosen = _load_catalog(definitions), _read_policy(policy)
     result = CheckedCalls()
     recorded: Iterable[RecordedCall | UnreadPart]
-    recorded = _read_log(Path(calls)) if isinstance(calls, str | os.PathLike) else _read_given(calls)
+    recorded = _read_log(Path(calls)) if isinstance(calls, str | os.PathLike) else _read_objects(calls)
     for part in recorded:
         if isinstance(part, UnreadPart):
             result.add_failure(part.where, [part.reason])
@@ -130,7 +130,7 @@ def _read_policy(policy: str) -> Policy:
         raise RecordedCallsError(f"unknown policy {policy!r}; use {', '.join(Policy)}") from None
 
 
-def _read_given(calls: Iterable[Any]) -> Iterator[RecordedCall]:
+def _read_objects(calls: Iterable[Any]) -> Iterator[RecordedCall]:
     """Yield the tool calls in a list of objects.
 
     An object is a tool call, a message with tool calls, or an SDK object that can become a dict.

@@ -40,7 +40,7 @@ def test_the_numbers_are_those_of_the_code() -> None:
         f"interrupted after {store_access.SECONDS:.0f} s",
         f"at most {tables.MOST_ROWS[tables.JSON]:,} rows as JSON, a million",
         f"and {tables.MOST_BYTES // million} MB",
-        f"ends within {tokens._KEPT:.0f} s",
+        f"ends within {tokens._CACHE_SECONDS:.0f} s",
         f"within {oidc.MINUTES} minutes",
         f"may differ by {oidc._LEEWAY} s",
         f"{routes._AT_ONCE} checks at the same time; at least {users_file.SHORTEST_PASSWORD} characters",

@@ -68,20 +68,20 @@ def describe_rejected(files: int, lines: int) -> str:
     return " and ".join(wording.plural(number, noun) for number, noun in counts if number)
 
 
-def describe_silence(silent: Sequence[Mapping[Hashable, Any]], one: str = "", several: str = "") -> str:
+def describe_silence(silent: Sequence[Mapping[Hashable, Any]], singular: str = "", plural: str = "") -> str:
     """Return which sources sent no new logs, such as "Goose silent for 2 days".
 
     Return "" if no source is silent. The result contains names from the store. `silent` holds rows with
-    `title` and `silent_days`, the longest silence first. `one` and `several` are the verbs for one source and
-    for several sources.
+    `title` and `silent_days`, the longest silence first. `singular` and `plural` are the verbs for one
+    source and for several sources.
     """
     if not silent:
         return ""
     longest = write_days(silent[0]["silent_days"])
     if len(silent) == 1:
-        words = (wording.one_line(silent[0]["title"], 40), one, f"silent for {longest}")
+        words = (wording.one_line(silent[0]["title"], 40), singular, f"silent for {longest}")
     else:
-        words = (wording.plural(len(silent), "source"), several, f"silent, one for {longest}")
+        words = (wording.plural(len(silent), "source"), plural, f"silent, one for {longest}")
     return " ".join(filter(None, words))
 
 

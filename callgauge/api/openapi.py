@@ -167,10 +167,10 @@ def write_reference() -> Iterator[str]:
             yield "This address accepts the [filters](#filters)."
         if own:
             yield _write_rows(own, listed)
-        if any(one.name == "a_model" for one in question.parameters):
+        if any(parameter.name == "a_model" for parameter in question.parameters):
             yield "The prefix `a_` or `b_` makes a filter for one side: `a_model`, `b_days`."
-        for one in question.parameters:
-            listed.setdefault(one.choices, f"as `{one.name}` of `{question.path}`")
+        for parameter in question.parameters:
+            listed.setdefault(parameter.choices, f"as `{parameter.name}` of `{question.path}`")
     yield f"## {BASE}/metrics/NAME"
     yield (
         "This address returns any metric of [metrics.md](metrics.md). For a list, repeat a parameter. "
@@ -183,7 +183,7 @@ def _list_names(names: list[str]) -> str:
 
 
 def _write_rows(several: Sequence[Parameter], listed: Mapping[tuple[str, ...], str]) -> str:
-    rows = "\n".join(_write_row(one, listed) for one in several)
+    rows = "\n".join(_write_row(parameter, listed) for parameter in several)
     return f"| parameter | values | what it does |\n|---|---|---|\n{rows}"
 
 

@@ -190,7 +190,7 @@ class _KeyLines:
         self.lines.setdefault(path, self.count_line())
         self.read_value(path)
 
-    def read_items(self, end: str, read_one: Callable[[int], None]) -> None:
+    def read_items(self, end: str, read_item: Callable[[int], None]) -> None:
         """Read comma-separated items between brackets."""
         self.at += 1
         number = 0
@@ -199,7 +199,7 @@ class _KeyLines:
             if self.text[self.at] == end:
                 self.at += 1
                 return
-            read_one(number)
+            read_item(number)
             number += 1
             self.skip_blank()
             if self.text[self.at] == ",":

@@ -201,7 +201,7 @@ def _show_end(result: NightResult) -> None:
 def _night_data(result: NightResult) -> dict[str, Any]:
     steps = [
         *(
-            {"step": step.step, "outcome": step.outcome, "before": True, **step.told}
+            {"step": step.step, "outcome": step.outcome, "before": True, **step.figures}
             for step in result.before
         ),
         *({"step": name, "outcome": step.outcome, **step.figures} for name, step in result.steps.items()),

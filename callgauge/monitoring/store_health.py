@@ -20,7 +20,7 @@ from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.nights.night_steps import NightRecords
 from callgauge.serving.settings import texts_are_shown
 
-_KEPT = 2.0  # An answer is cached for this many seconds.
+_CACHE_SECONDS = 2.0  # An answer is cached for this many seconds.
 _NIGHTS = 7  # Only this many nightly runs are examined.
 _NOTHING_LOADED = "Nothing has been loaded yet: run callgauge nightly."
 _NOT_OPEN = "The store cannot be opened; see the Data page or the log of the load."
@@ -60,14 +60,14 @@ class HealthWatch:
         self._clock = clock
         self._lock = threading.Lock()
         self._opened: tuple[tuple[str, int, int], datetime | None] | None = None
-        self._kept: tuple[float, StoreHealth] | None = None
+        self._cached: tuple[float, StoreHealth] | None = None
 
     def check(self) -> StoreHealth:
         """Return the health of the store, which may be cached for two seconds."""
         with self._lock:
-            if self._kept is None or self._clock() - self._kept[0] >= _KEPT:
-                self._kept = (self._clock(), self._look())
-            return self._kept[1]
+            if self._cached is None or self._clock() - self._cached[0] >= _CACHE_SECONDS:
+                self._cached = (self._clock(), self._look())
+            return self._cached[1]
 
     def _look(self) -> StoreHealth:
         try:

@@ -287,7 +287,7 @@ def run_night(
             if stop():
                 result.is_stopped = True
                 break
-            tries = int(past[name].told.get("tries", 1)) + 1 if name in past else 1
+            tries = int(past[name].figures.get("tries", 1)) + 1 if name in past else 1
             on_write(f"{name} begins")
             try:
                 records.begin_step(night, name, tries)

@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]{1,12})?")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _LONGEST = 500  # A model name has at most this many characters.
-_MOST_TOLD = 20  # An error message lists at most this many problems.
+_MOST_PROBLEMS = 20  # An error message lists at most this many problems.
 
 
 class PriceFileError(Exception):
@@ -56,8 +56,8 @@ def read_price_file(path: Path) -> list[ModelPrice]:
             prices.append((entry.where, _make_price(entry.fields)))
     problems += [f"{path}, {where}: {problem}" for where, problem in _find_contradictions(prices)]
     if problems:
-        more = len(problems) - _MOST_TOLD
-        lines = [*problems[:_MOST_TOLD], *([f"… and {more} more problems"] if more > 0 else [])]
+        more = len(problems) - _MOST_PROBLEMS
+        lines = [*problems[:_MOST_PROBLEMS], *([f"… and {more} more problems"] if more > 0 else [])]
         raise PriceFileError("\n".join([*lines, "No price was loaded: correct the file and load it again"]))
     return [price for _, price in prices]
 
@@ -68,7 +68,9 @@ def _read_csv(path: Path, text: str) -> Iterator[_Entry]:
     except CheckedFileError as mistakes:
         rows, problems = [], list(mistakes.problems)
     if problems:
-        lines = [f"{path}, line {each.line}: {each.what}: {each.advice}" for each in problems[:_MOST_TOLD]]
+        lines = [
+            f"{path}, line {each.line}: {each.what}: {each.advice}" for each in problems[:_MOST_PROBLEMS]
+        ]
         raise PriceFileError("\n".join(lines))
     for row in rows:
         yield _Entry(f"line {row.line}", row.fields)

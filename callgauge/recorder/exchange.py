@@ -66,33 +66,33 @@ class Captured:
         self.size = 0
         self._most = most
         self._memory = memory
-        self._kept: list[bytes] = []
-        self._held = 0
+        self._pieces: list[bytes] = []
+        self._reserved = 0
 
     def take(self, piece: bytes) -> None:
         """Count a piece of the body, and store the piece if the limit allows it."""
         self.size += len(piece)
-        room = min(self._most - self._held, len(piece))
-        if room <= 0 or self._held < self.size - len(piece):  # After a gap, later pieces are not kept.
+        room = min(self._most - self._reserved, len(piece))
+        if room <= 0 or self._reserved < self.size - len(piece):  # After a gap, later pieces are not kept.
             return
         granted = self._memory.reserve(room)
         if granted:
-            self._kept.append(piece[:granted])
-            self._held += granted
+            self._pieces.append(piece[:granted])
+            self._reserved += granted
 
     @property
     def is_cut(self) -> bool:
         """Return True when some bytes of the body were not kept."""
-        return self._held < self.size
+        return self._reserved < self.size
 
     def join(self) -> bytes:
-        return b"".join(self._kept)
+        return b"".join(self._pieces)
 
     def free(self) -> None:
         """Release the memory of the body. Call this after the line has been written."""
-        self._memory.free(self._held)
-        self._held = 0
-        self._kept.clear()
+        self._memory.free(self._reserved)
+        self._reserved = 0
+        self._pieces.clear()
 
 
 @dataclass(slots=True)

@@ -74,7 +74,7 @@ class CompressedAssets:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._kept: dict[tuple[str, str], _Answer] = {}
+        self._compressed: dict[tuple[str, str], _Answer] = {}
         self._compressing = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -93,8 +93,8 @@ class CompressedAssets:
         response never started.
         """
         key = (scope["path"], coding)
-        if key in self._kept:
-            return self._kept[key]
+        if key in self._compressed:
+            return self._compressed[key]
         answer = _Answer()
         if not await answer.read(self._app, scope, receive):
             return None
@@ -104,7 +104,7 @@ class CompressedAssets:
             answer.replace_body(await asyncio.to_thread(_compress, answer.body, coding))
             answer.headers["content-encoding"] = coding
             answer.headers["vary"] = "Accept-Encoding"
-            self._kept[key] = answer
+            self._compressed[key] = answer
         return answer
 
 

@@ -19,7 +19,7 @@ from callgauge.serving.identity import User, read_bearer
 from callgauge.serving.settings import sign_in_from_environment
 from callgauge.traces.otlp_requests import TraceRequestError
 
-_KEPT = 2.0  # seconds for which the list of tokens is cached; a revoked token works until then
+_CACHE_SECONDS = 2.0  # seconds for which the list of tokens is cached; a revoked token works until then
 _LOG = logging.getLogger(__name__)
 
 
@@ -51,7 +51,7 @@ class TokenFinder:
         if not text.startswith(PREFIX):
             return None
         now = self._clock()
-        if self._read_at is None or now - self._read_at >= _KEPT:
+        if self._read_at is None or now - self._read_at >= _CACHE_SECONDS:
             try:
                 self._known = self._tokens.read()
             except MemoryProblemError as problem:

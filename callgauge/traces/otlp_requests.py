@@ -84,7 +84,7 @@ def _read_protobuf(body: bytes) -> dict[str, Any]:
         # The JSON writer has encoded the ids in Base64, like all bytes, so write them again as hexadecimal.
         for target, source in ((written, span), *zip(written.get("links", ()), span.links, strict=True)):
             ids = source.trace_id, source.span_id, getattr(source, "parent_span_id", b"")
-            target.update({name: one.hex() for name, one in zip(_IDS, ids, strict=True) if one})
+            target.update({name: id_.hex() for name, id_ in zip(_IDS, ids, strict=True) if id_})
     return request
 
 
@@ -106,4 +106,4 @@ def _list_spans(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _list_objects(value: object) -> Iterator[dict[str, Any]]:
     if isinstance(value, list):
-        yield from (one for one in value if isinstance(one, dict))
+        yield from (item for item in value if isinstance(item, dict))

@@ -19,7 +19,7 @@ CARELESSNESS = {"toy-quick": 1.0, "toy-careful": 0.35}
 """The factor by which each toy model multiplies the rates below."""
 DATE_SLIP = 0.40
 """The rate of dates in the task's format, when the tool definition does not show the date format."""
-TOLD_SLIP = 0.04  # The rate of date mistakes when the definition shows the date format.
+SHOWN_FORMAT_SLIP = 0.04  # The rate of date mistakes when the definition shows the date format.
 STATUS_SLIP = 0.25  # The rate of invented status values when the definition has no enum.
 NUMBER_SLIP = 0.10  # The rate of numbers that are written as text.
 COMMA_SLIP = 0.08  # The rate of trailing commas.
@@ -82,7 +82,7 @@ def write_arguments(task: re.Match[str], tool: Mapping[str, Any], slips: _Slips)
         "due_before": write_date(task["said"]),
         "limit": int(task["limit"]),
     }
-    if slips.happens("date", TOLD_SLIP if says_how else DATE_SLIP):
+    if slips.happens("date", SHOWN_FORMAT_SLIP if says_how else DATE_SLIP):
         arguments["due_before"] = task["said"]
     if "enum" not in properties["status"] and slips.happens("status", STATUS_SLIP):
         arguments["status"] = f"{status} orders"

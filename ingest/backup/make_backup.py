@@ -245,10 +245,10 @@ def _remove_old(
     Return the names of the removed backups, and sentences on files that could not be removed.
     """
     named = list_backups(place)
-    kept = {newest, *named[-keep:]}
-    removed = [name for name in named if name not in kept]
+    remaining = {newest, *named[-keep:]}
+    removed = [name for name in named if name not in remaining]
     needed: set[str] = set()
-    for name in sorted(kept):
+    for name in sorted(remaining):
         try:
             needed |= read_manifest(place, name).pieces()
         except BackupError as error:

@@ -158,9 +158,9 @@ class ObjectPlace:
             except FileNotFoundError:
                 return {}
         return {
-            str(one["name"]).rpartition("/")[2]: int(one.get("size") or 0)
-            for one in found
-            if one.get("type") != "directory"
+            str(entry["name"]).rpartition("/")[2]: int(entry.get("size") or 0)
+            for entry in found
+            if entry.get("type") != "directory"
         }
 
     def read(self, name: str) -> bytes:
@@ -186,9 +186,9 @@ class ObjectPlace:
         try:
             yield
         except Exception as error:
-            said = strip_credentials(" ".join(str(error).split())[:200])
+            reason = strip_credentials(" ".join(str(error).split())[:200])
             raise BackupError(
-                f"the backups in {self.name} cannot be used ({type(error).__name__}: {said}); check the "
+                f"the backups in {self.name} cannot be used ({type(error).__name__}: {reason}); check the "
                 "address, the credentials and the bucket, and run this again. What was backed up before is "
                 "untouched."
             ) from error

@@ -81,12 +81,12 @@ SOURCE = Source(
     "promptfoo does not run the calls.",
 )
 
-_HELD = 10  # maximum number of records, such as prompts, before the record that identifies the program
+_MAX_WAITING = 10  # maximum number of records, such as prompts, before the record that identifies the program
 _Value = Mapping[str, Any]
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
-    return any(_find_kind(record) is not None for record in head[:_HELD])
+    return any(_find_kind(record) is not None for record in head[:_MAX_WAITING])
 
 
 def _find_kind(record: _Value) -> type[MessageDump] | None:
@@ -106,18 +106,18 @@ class _AgentDump:
     def __init__(self, about: About) -> None:
         self._about = about
         self._reader: MessageDump | None = None
-        self._held: list[Record] = []
+        self._waiting: list[Record] = []
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         if self._reader is None and (kind := _find_kind(record.value)) is not None:
             self._reader = kind(self._about)
-            waiting, self._held = self._held, []
+            waiting, self._waiting = self._waiting, []
             for before in waiting:
                 yield from self._reader.take(before)
         if self._reader is not None:
             yield from self._reader.take(record)
-        elif len(self._held) < _HELD:
-            self._held.append(record)
+        elif len(self._waiting) < _MAX_WAITING:
+            self._waiting.append(record)
 
     def finish(self) -> Iterator[Event]:
         if self._reader is not None:

@@ -94,7 +94,7 @@ class _DevTools:
                 continue
             reply = _read_reply(step) if not step.get("error") else None
             exchange = Exchange(
-                asked=read_request(body),
+                request=read_request(body),
                 replies=[] if reply is None else [reply],
                 where=where,
                 ts=read_time(step.get("started_at")),

@@ -46,7 +46,7 @@ SOURCE = Source(
 )
 
 _MODEL = compile_regex(r"`Model Selection` from [^\n]{1,200}? to ([^\n]{1,200}?)\.?\n")
-_ASKED = compile_regex(r"<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>", re.DOTALL)
+_USER_REQUEST = compile_regex(r"<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>", re.DOTALL)
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:
@@ -77,7 +77,7 @@ class _AntigravityConversation:
             self._begun = True
             yield SessionSeen(session_id=dialogue.session_id, where=where, ts=ts, harness="antigravity")
         if kind == "USER_INPUT":
-            chosen, question_match = _MODEL.search(words or ""), _ASKED.search(words or "")
+            chosen, question_match = _MODEL.search(words or ""), _USER_REQUEST.search(words or "")
             self._model = chosen[1] if chosen is not None else self._model
             dialogue.ask(where, ts, question_match[1] if question_match is not None else words)
         elif kind == "PLANNER_RESPONSE":

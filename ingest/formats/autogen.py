@@ -91,7 +91,7 @@ class _Recording:
         reply = _read_reply(record.value.get("response"))
         yield from self._traffic.take(
             Exchange(
-                asked=request, replies=[reply] if reply is not None else [], where=record.where,
+                request=request, replies=[reply] if reply is not None else [], where=record.where,
                 failure=None if reply is not None else "no reply", harness="autogen",
             )
         )  # fmt: skip

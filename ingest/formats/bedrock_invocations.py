@@ -127,9 +127,11 @@ def _make_exchange(value: Mapping[str, Any], record: Record) -> Exchange | Rejec
         return Rejected(record.where, "unread_calls", reason, make_snippet(record.data))
     exchange.provider = "aws"
     model = (read_text(value.get("modelId")) or "").rsplit("/", 1)[-1] or None
-    if exchange.asked is not None:
-        exchange.asked.model = model
-        exchange.asked.user = exchange.asked.user or read_text(read_object(value.get("identity")).get("arn"))
+    if exchange.request is not None:
+        exchange.request.model = model
+        exchange.request.user = exchange.request.user or read_text(
+            read_object(value.get("identity")).get("arn")
+        )
     for reply in exchange.replies:
         reply.model = model
         reply.id = reply.id or read_text(value.get("requestId"))

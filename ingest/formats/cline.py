@@ -173,7 +173,7 @@ class _TaskHistory:
         self._about = about
         # (time of the first use in ms, model) for each model; None when not read yet
         self._models: list[tuple[int, str]] | None = None
-        self._told_old = False
+        self._old_calls_reported = False
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         message, where = record.value, record.where
@@ -188,8 +188,8 @@ class _TaskHistory:
             place = _find_place(record, result["tool_call_id"])
             yield ResultSeen(session_id=self._dialogue.session_id, where=place, ts=ts, **result)
         words = join_text(blocks) or ""
-        if _OLD_RESULT.match(words) and not self._told_old:
-            self._told_old = True
+        if _OLD_RESULT.match(words) and not self._old_calls_reported:
+            self._old_calls_reported = True
             reason = "calls written as XML in the text, as older versions did, are not read"
             yield Rejected(where, "missing_field", reason, make_snippet(record.data))
         typed = _find_typed_text(

@@ -98,7 +98,7 @@ _TEXTS: Texts = (
 _REFUSED_CODES = frozenset({"denied", "rejected"})
 _EXIT = compile_regex(r"<(?:shellId: \S{1,80} completed|exited) with exit code (-?\d{1,10})>\s*\Z")
 _TAIL = 200  # The exit code is within this many characters at the end of a result.
-_HELD = 1_000  # maximum number of events that wait for the name of the model
+_MAX_WAITING = 1_000  # maximum number of events that wait for the name of the model
 _REMEMBERED = 1_000  # maximum number of sub-agents that may run at the same time
 
 
@@ -139,7 +139,7 @@ class CopilotSession:
         # session id → the model, if the log names it only after the first message
         self._models: dict[str, str] = {}
         # events that wait for the model's name; None when the model is known
-        self._held: list[Event] | None = []
+        self._waiting: list[Event] | None = []
         self._place: dict[str, Any] = {}  # project and branch, which are the same for sub-agents
         self._kinds: dict[str, str] = {}  # call id → the kind of the sub-agent that it starts
         self._servers: dict[str, str] = {}  # call id → the MCP server that runs it
@@ -154,7 +154,7 @@ class CopilotSession:
             return ()
         self._where, self._ts = record.where, read_time(event.get("timestamp"))
         events = rule(self, read_object(event.get("data")), event)
-        return self._hold(events) if self._held is not None else events
+        return self._hold(events) if self._waiting is not None else events
 
     def finish(self) -> Iterator[Event]:
         yield from self._release()
@@ -169,17 +169,17 @@ class CopilotSession:
         Some versions name the model only after the first tool calls.
         """
         for event in events:
-            if self._held is None:
+            if self._waiting is None:
                 yield event
                 continue
-            self._held.append(event)
+            self._waiting.append(event)
             named = isinstance(event, SessionSeen | StepMade) and event.model is not None
             of_main = event.session_id == self._main.session_id
-            if (named and of_main) or len(self._held) >= _HELD:
+            if (named and of_main) or len(self._waiting) >= _MAX_WAITING:
                 yield from self._release()
 
     def _release(self) -> Iterator[Event]:
-        waiting, self._held = self._held, None
+        waiting, self._waiting = self._waiting, None
         yield from waiting or ()
 
     def _name_model_late(self, dialogue: AgentSession, model: str | None) -> Iterator[Event]:
@@ -190,8 +190,8 @@ class CopilotSession:
         if model is None or self._models.get(dialogue.session_id) == model:
             return
         self._models[dialogue.session_id] = model
-        if dialogue is self._main and self._held:
-            first, waiting = self._held[0], list(self._release())
+        if dialogue is self._main and self._waiting:
+            first, waiting = self._waiting[0], list(self._release())
             yield SessionSeen(session_id=first.session_id, where=first.where, ts=first.ts, model=model)
             yield from waiting
         else:
@@ -199,7 +199,7 @@ class CopilotSession:
 
     def _take_shutdown(self, data: Mapping[str, Any], _event: Mapping[str, Any]) -> Iterator[Event]:
         # A model that is named only at the end is used if no earlier event named a model.
-        if self._held is not None:
+        if self._waiting is not None:
             used = list(read_object(data.get("modelMetrics")))
             current = read_text(data.get("currentModel")) if not used else None
             yield from self._name_model_late(self._main, used[0] if len(used) == 1 else current)

@@ -113,7 +113,7 @@ class _DroidSession:
             self._begun = True
             yield from self._take_session(value)
         if isinstance(value.get("message"), dict):
-            yield from self._take_kept(value["message"], unique_id(read_text(value.get("id"))))
+            yield from self._take_stored(value["message"], unique_id(read_text(value.get("id"))))
         elif isinstance(value.get("session_id"), str):
             yield from self._take_streamed(value)
 
@@ -136,7 +136,7 @@ class _DroidSession:
             model=read_text(value.get("model")),
         )
 
-    def _take_kept(self, message: Mapping[str, Any], key: str | None) -> Iterator[Event]:
+    def _take_stored(self, message: Mapping[str, Any], key: str | None) -> Iterator[Event]:
         blocks = list_blocks(message.get("content"))
         if message.get("role") == "assistant":
             yield from self._dialogue.add_step(self._where, self._ts, join_text(blocks))

@@ -81,8 +81,8 @@ SOURCE = Source(
     cannot_tell="Calls that the model malformed are not in the log at all.",
 )
 _SIDE_FILE = compile_regex(r"(?:.*[/!])?tmp/[0-9a-f]{64}/(?:logs\.json|shell_history)")
-_HELD = 200  # maximum number of messages that are kept back because they may still change
-_HELD_BYTES = 8 * 1024 * 1024  # maximum total size in bytes of the messages that are kept back
+_MAX_WAITING = 200  # maximum number of messages that are kept back because they may still change
+_MAX_WAITING_BYTES = 8 * 1024 * 1024  # maximum total size in bytes of the messages that are kept back
 _REMEMBERED = 50_000  # maximum number of remembered ids of translated messages
 _CANCELLED = "Request cancelled"
 _SHELL = "run_shell_command"
@@ -125,7 +125,7 @@ class GeminiRecording:
     def __init__(self, identity: str) -> None:
         self._conversation = GeminiConversation(identity)
         # message id → (line, message, size), in the order of arrival
-        self._held: dict[str, tuple[LogLine, Mapping[str, Any], int]] = {}
+        self._waiting: dict[str, tuple[LogLine, Mapping[str, Any], int]] = {}
         self._bytes = 0
         self._gone: dict[str, None] = {}
 
@@ -138,7 +138,7 @@ class GeminiRecording:
             yield self._make_session(value, record.where)
             yield from self._take_document(record, value)
         elif isinstance(value.get("$set"), dict):
-            if not self._held and not self._gone:
+            if not self._waiting and not self._gone:
                 yield from self._take_document(record, value["$set"])
         elif isinstance(value.get("type"), str):
             self._hold(value, record.where, len(record.data))
@@ -171,21 +171,23 @@ class GeminiRecording:
         ident = read_text(message.get("id")) or f":{where.line}"
         if ident in self._gone:
             return
-        self._bytes += size - (self._held[ident][2] if ident in self._held else 0)
-        self._held[ident] = (where, message, size)
+        self._bytes += size - (self._waiting[ident][2] if ident in self._waiting else 0)
+        self._waiting[ident] = (where, message, size)
 
     def _release_oldest(self, *, all_of_them: bool = False) -> Iterator[Event]:
         """Translate the oldest waiting messages until the memory limits are met.
 
         If `all_of_them` is set, every waiting message is translated.
         """
-        while self._held and (
-            all_of_them or len(self._held) > _HELD or (self._bytes > _HELD_BYTES and len(self._held) > 1)
+        while self._waiting and (
+            all_of_them
+            or len(self._waiting) > _MAX_WAITING
+            or (self._bytes > _MAX_WAITING_BYTES and len(self._waiting) > 1)
         ):
-            yield from self._pass_message_on(next(iter(self._held)))
+            yield from self._pass_message_on(next(iter(self._waiting)))
 
     def _pass_message_on(self, ident: str) -> Iterable[Event]:
-        where, message, size = self._held.pop(ident)
+        where, message, size = self._waiting.pop(ident)
         self._bytes -= size
         self._forget(ident)
         return self._conversation.take(message, where)
@@ -201,10 +203,10 @@ class GeminiRecording:
         The turns of withdrawn messages end as cancelled. If `ident` is unknown, all waiting turns end as
         cancelled.
         """
-        taken_back = ident not in self._held
-        for each in list(self._held):
+        taken_back = ident not in self._waiting
+        for each in list(self._waiting):
             taken_back = taken_back or each == ident
-            if taken_back and read_object(self._held[each][1]).get("type") == "user":
+            if taken_back and read_object(self._waiting[each][1]).get("type") == "user":
                 yield from self._conversation.take_back()
             yield from self._pass_message_on(each)
             if taken_back:

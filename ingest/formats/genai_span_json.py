@@ -30,11 +30,11 @@ from ingest.formats.span_conventions import collect_facts
 from ingest.formats.spans.dumped_spans import read_span, span_ids
 from ingest.formats.spans.span import RawSpan
 from ingest.formats.spans.span_attributes import Attributes
-from ingest.formats.traces.trace_translator import TOLD_BY_SPANS, Found, KnownSpan, TraceTranslator
+from ingest.formats.traces.trace_translator import SPAN_CONTENTS, Found, KnownSpan, TraceTranslator
 from ingest.log_format import About, Record, Source, Translator
 
 SOURCE = Source(
-    name="genai_span_json", title="Spans printed by an OpenTelemetry SDK, MLflow traces", **TOLD_BY_SPANS
+    name="genai_span_json", title="Spans printed by an OpenTelemetry SDK, MLflow traces", **SPAN_CONTENTS
 )
 
 _PREFIXES = ("gen_ai.", "ai.", "llm.", "openinference.", "traceloop.", "codex.", "gcp.vertex.agent.",

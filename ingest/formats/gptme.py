@@ -84,7 +84,7 @@ class _GptmeConversation:
 
     def __init__(self, identity: str) -> None:
         self._dialogue = AgentSession(identity)
-        self._held: tuple[dict[str, Any], LogLine] | None = None
+        self._reply: tuple[dict[str, Any], LogLine] | None = None
         self._waiting = 0  # number of calls without a result
         self._begun = False
 
@@ -97,7 +97,7 @@ class _GptmeConversation:
         yield from self._release(answered=role in ("tool", "system"))
         words, ts = read_text(record.value.get("content")), read_time(record.value.get("timestamp"))
         if role == "assistant":
-            self._held = record.value, record.where
+            self._reply = record.value, record.where
         elif role == "user":
             self._waiting = 0
             self._dialogue.ask(record.where, ts, words)
@@ -119,9 +119,9 @@ class _GptmeConversation:
 
         `answered` is True when the next message comes from a tool.
         """
-        if self._held is None:
+        if self._reply is None:
             return
-        (message, where), self._held = self._held, None
+        (message, where), self._reply = self._reply, None
         words, ts = read_text(message.get("content")) or "", read_time(message.get("timestamp"))
         calls = list(_list_calls(words, answered=answered))
         yield from self._dialogue.add_step(where, ts, words, **_model_facts(message))

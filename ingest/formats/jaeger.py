@@ -24,10 +24,10 @@ from ingest.decoding.lines import make_snippet
 from ingest.events import Rejected
 from ingest.formats.spans.span import RawSpan
 from ingest.formats.spans.span_attributes import parse_count
-from ingest.formats.traces.trace_translator import TOLD_BY_SPANS, Found, TraceTranslator
+from ingest.formats.traces.trace_translator import SPAN_CONTENTS, Found, TraceTranslator
 from ingest.log_format import About, Record, Source, Translator
 
-SOURCE = Source(name="jaeger", title="Jaeger traces", **TOLD_BY_SPANS)
+SOURCE = Source(name="jaeger", title="Jaeger traces", **SPAN_CONTENTS)
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

@@ -71,7 +71,7 @@ SOURCE = Source(
     turn_end="yes: turn.ended and turn.cancel; older ones by finishReason",
     cannot_tell="A sub-agent's file does not name the session that started it.",
 )
-_HELD = 1_000
+_MAX_ITEMS = 1_000
 _TEXTS: Texts = (
     (FaultLayer.SYNTAX, compile_regex(r'Invalid args for tool "[^"\n]{1,200}":.{0,400}(?:JSON|Unexpected)')),
     (FaultLayer.SCHEMA, compile_regex(r'Invalid args for tool "|Tool "[^"\n]{1,200}" not found')),
@@ -103,7 +103,7 @@ class _KimiStep(msgspec.Struct):
     @property
     def is_full(self) -> bool:
         """Return True when the step has the maximum number of items."""
-        return len(self.texts) + len(self.calls) + len(self.results) >= _HELD
+        return len(self.texts) + len(self.calls) + len(self.results) >= _MAX_ITEMS
 
 
 class KimiAgent:

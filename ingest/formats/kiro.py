@@ -159,8 +159,8 @@ class _Conversation:
             yield self._dialogue.add_call(
                 self._where,
                 ts,
-                **decoded_argument_fields(_first_given(call, "orig_args", "args")),
-                tool=read_text(_first_given(call, "orig_name", "name")),
+                **decoded_argument_fields(_first_value(call, "orig_args", "args")),
+                tool=read_text(_first_value(call, "orig_name", "name")),
                 **native_call_fields(ident),
             )
 
@@ -168,7 +168,7 @@ class _Conversation:
         self._where = self._record.find_line(f'"{ident}"', past=True) if ident else self._where
 
 
-def _first_given(call: Mapping[str, Any], *names: str) -> Any:
+def _first_value(call: Mapping[str, Any], *names: str) -> Any:
     return next((call[name] for name in names if call.get(name) is not None), None)
 
 

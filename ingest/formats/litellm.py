@@ -90,7 +90,7 @@ def translator(about: About) -> Translator:
 class _Payloads:
     def __init__(self, about: About) -> None:
         self._traffic = ExchangeTranslator(about.identity)
-        self._told_redacted = False
+        self._redaction_reported = False
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         payload = _find_payload(record.value)
@@ -98,8 +98,8 @@ class _Payloads:
             reason = "the line is not a standard logging payload: call_type, messages or response is missing"
             yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
         elif _is_redacted(payload):
-            if not self._told_redacted:
-                self._told_redacted = True
+            if not self._redaction_reported:
+                self._redaction_reported = True
                 reason = "LiteLLM wrote this log without messages and replies (turn_off_message_logging)"
                 yield Rejected(record.where, "missing_field", reason, make_snippet(record.data))
         else:
@@ -172,5 +172,5 @@ def _make_request(payload: Mapping[str, Any]) -> dict[str, Any]:
 def _add_prompt(exchange: Exchange, payload: Mapping[str, Any]) -> None:
     """Set the exchange's prompt name if LiteLLM's prompt management recorded a name."""
     metadata = read_object(read_object(payload.get("metadata")).get("prompt_management_metadata"))
-    if exchange.asked is not None and exchange.asked.prompt_name is None:
-        exchange.asked.prompt_name = read_text(metadata.get("prompt_id"))
+    if exchange.request is not None and exchange.request.prompt_name is None:
+        exchange.request.prompt_name = read_text(metadata.get("prompt_id"))

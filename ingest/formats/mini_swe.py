@@ -138,7 +138,7 @@ class _MiniSweRun(SweRun):
         self._model = read_text(read_object(config.get("model")).get("model_name"))
         self._format_errors = tuple(_find_refusal_openings(config))
         self._submitted = self.info.get("exit_status") == "Submitted"
-        self._asked = False
+        self._turn_started = False
         self._step = -1
         self._awaited = 0  # number of calls in the latest reply that have no result
 
@@ -168,8 +168,8 @@ class _MiniSweRun(SweRun):
             yield PromptSeen(**self.event_place(), text=words)
         elif role == "assistant" or message.get("object") == "response":
             yield from self._take_reply(message, extra, words, following)
-        elif not self._asked and role == "user" and extra.get("interrupt_type") is None:
-            self._asked = True
+        elif not self._turn_started and role == "user" and extra.get("interrupt_type") is None:
+            self._turn_started = True
             yield TurnStarted(**self.event_place(), text=words)
         elif self._refuses(message, extra):
             yield from self._take_lost_reply(extra, words or "")

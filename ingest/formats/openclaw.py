@@ -86,7 +86,7 @@ SOURCE = Source(
 
 _SIDE_FILE = compile_regex(r"(?:.*[/!])?agents/[^/]+/sessions/sessions\.json")
 _LANES = 10_000  # maximum number of sessions in memory; a removed session that continues begins a new turn
-_HELD = 10_000  # maximum number of events that wait for the next turn
+_MAX_WAITING = 10_000  # maximum number of events that wait for the next turn
 _TYPES = frozenset({"tool.start", "tool.end", "agent.start", "agent.end", "llm.usage"})
 Message = Mapping[str, Any]
 
@@ -134,7 +134,7 @@ class _Telemetry:
     def __init__(self, identity: str) -> None:
         self._identity = identity
         self._lanes: dict[str, _TelemetrySession] = {}
-        self._held = 0  # estimate of the number of waiting events, never too low
+        self._waiting_count = 0  # estimate of the number of waiting events, never too low
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
@@ -168,9 +168,9 @@ class _Telemetry:
 
     def _keep(self, lane: _TelemetrySession, event: Event) -> Iterator[Event]:
         lane.turn.append(event)
-        self._held += 1
-        if self._held > _HELD:
-            self._held = 0
+        self._waiting_count += 1
+        if self._waiting_count > _MAX_WAITING:
+            self._waiting_count = 0
             yield from self.finish()
 
     def _take_agent_start(self, lane: _TelemetrySession, event: Mapping[str, Any]) -> Iterator[Event]:
@@ -278,7 +278,7 @@ def _add_message_facts(events: Sequence[Event], messages: Sequence[Message]) -> 
     waiting = list(repeated.ids)
     for event in events:
         if isinstance(event, TurnStarted):
-            yield replace(event, ts=event.ts or repeated.asked_at)
+            yield replace(event, ts=event.ts or repeated.prompt_time)
         elif isinstance(event, CallMade):
             at = of_call[id(event)]
             if answered and (at == 0 or repeated.steps[at] != repeated.steps[at - 1]):
@@ -306,7 +306,7 @@ class _RepeatedMessages:
         )
         since = messages[question_at + 1 :]
         self.prompt = join_content(messages[question_at].get("content")) if question_at >= 0 else None
-        self.asked_at = _message_time(messages[question_at]) if question_at >= 0 else None
+        self.prompt_time = _message_time(messages[question_at]) if question_at >= 0 else None
         self.replies = [message for message in since if message.get("role") == "assistant"]
         self.results = {
             read_text(message.get("toolCallId")): message

@@ -52,10 +52,10 @@ from ingest.events import Rejected
 from ingest.formats.span_conventions.gen_ai_events import NAMES
 from ingest.formats.spans.span import RawSpan
 from ingest.formats.spans.span_attributes import parse_count, read_any_value, read_otlp
-from ingest.formats.traces.trace_translator import TOLD_BY_SPANS, Found, SpanEvent, TraceTranslator
+from ingest.formats.traces.trace_translator import SPAN_CONTENTS, Found, SpanEvent, TraceTranslator
 from ingest.log_format import About, Record, Source, Translator
 
-SOURCE = Source(name="otlp", title="OpenTelemetry traces (OTLP JSON)", **TOLD_BY_SPANS)
+SOURCE = Source(name="otlp", title="OpenTelemetry traces (OTLP JSON)", **SPAN_CONTENTS)
 
 
 def recognise(head: Sequence[dict[str, Any]]) -> bool:

@@ -52,8 +52,12 @@ _KEY = (
     "an answer key: an argument is the list of values that would be accepted, so nobody made these calls; "
     "nothing is read from this file"
 )
-_HELD = 50  # maximum number of lines that are checked before deciding whether the file is an answer key
-_HELD_BYTES = 4_000_000  # maximum bytes that are checked before deciding whether the file is an answer key
+_MAX_CHECKED = (
+    50  # maximum number of lines that are checked before deciding whether the file is an answer key
+)
+_MAX_CHECKED_BYTES = (
+    4_000_000  # maximum bytes that are checked before deciding whether the file is an answer key
+)
 _SHARE = 10  # The file is an answer key if one in ten lines (or more) has a list of accepted values.
 
 
@@ -71,23 +75,26 @@ def translator(about: About) -> Translator:
 class _AnswerLines:
     """Translator of one file of query answers.
 
-    `_held` contains the first records until it is clear whether the file is an answer key, and is None
-    afterwards. An answer key lists accepted values instead of tool calls.
+    `_first_records` contains the first records until it is clear whether the file is an answer key, and is
+    None afterwards. An answer key lists accepted values instead of tool calls.
     """
 
     def __init__(self, identity: str) -> None:
         self._ids = RecordIds(identity)
-        self._held: list[Record] | None = []
+        self._first_records: list[Record] | None = []
         self._is_key = False
 
     def take(self, record: Record) -> Iterator[Event | Rejected]:
         if self._is_key:
             return
-        if self._held is None or "predict_tools" in record.value:
+        if self._first_records is None or "predict_tools" in record.value:
             yield from self._take_line(record)
             return
-        self._held.append(record)
-        if len(self._held) >= _HELD or sum(len(held_record.data) for held_record in self._held) > _HELD_BYTES:
+        self._first_records.append(record)
+        if (
+            len(self._first_records) >= _MAX_CHECKED
+            or sum(len(first.data) for first in self._first_records) > _MAX_CHECKED_BYTES
+        ):
             yield from self._decide()
 
     def finish(self) -> Iterator[Event | Rejected]:
@@ -97,7 +104,7 @@ class _AnswerLines:
         """Do nothing: no file is open."""
 
     def _decide(self) -> Iterator[Event | Rejected]:
-        waiting, self._held = self._held or [], None
+        waiting, self._first_records = self._first_records or [], None
         signs = [record for record in waiting if _is_answer_key(record.value)]
         self._is_key = bool(signs) and len(signs) * _SHARE >= len(waiting)
         if self._is_key:

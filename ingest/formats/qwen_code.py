@@ -35,7 +35,7 @@ from ingest.decoding.fields import (
 )
 from ingest.events import Event, FaultLayer, LogLine, ResultSeen, SessionSeen, TurnStatus, Visibility
 from ingest.formats.conversations.agent_session import AgentSession
-from ingest.formats.conversations.gemini_parts import call_fields, join_answers, join_spoken
+from ingest.formats.conversations.gemini_parts import call_fields, join_answers, join_visible_texts
 from ingest.formats.conversations.result_layers import PASSED, failed_flag
 from ingest.formats.provider_messages.chat_messages import ResultFlag
 from ingest.formats.provider_messages.message_hashes import unique_id
@@ -54,7 +54,7 @@ SOURCE = Source(
     cannot_tell="Clean and repaired arguments cannot be distinguished without the model's own text.",
 )
 
-_HELD = 1_000  # maximum number of records of one message
+_MAX_RECORDS = 1_000  # maximum number of records of one message
 _TYPES = ("user", "assistant", "tool_result", "system")
 _LAYERS: Mapping[str, FaultLayer] = {
     "invalid_tool_params": FaultLayer.SCHEMA,
@@ -93,7 +93,7 @@ class _QwenSession:
         kind, ident = value.get("type"), read_text(value.get("uuid"))
         if kind not in _TYPES:
             return
-        goes_on = kind == "assistant" and len(self._message) < _HELD
+        goes_on = kind == "assistant" and len(self._message) < _MAX_RECORDS
         if self._message and not (goes_on and ident == self._message[0][0].get("uuid")):
             yield from self._close_message()
         ts = read_time(value.get("timestamp"))
@@ -103,7 +103,7 @@ class _QwenSession:
         elif kind == "tool_result":
             yield from self._take_results(value, record.where, ts)
         elif kind == "user":
-            words = join_spoken(read_object(value.get("message")).get("parts"))
+            words = join_visible_texts(read_object(value.get("message")).get("parts"))
             steers = value.get("subtype") == "mid_turn_user_message" and self._dialogue.is_open
             if words is not None and not steers:
                 self._dialogue.ask(record.where, ts, words, unique_id(ident))
@@ -139,7 +139,7 @@ class _QwenSession:
             return
         (first, where), last = records[0], records[-1][0]
         ts = read_time(first.get("timestamp"))
-        words = [join_spoken(read_object(each.get("message")).get("parts")) for each, _ in records]
+        words = [join_visible_texts(read_object(each.get("message")).get("parts")) for each, _ in records]
         usage = read_object(last.get("usageMetadata"))
         yield from self._dialogue.add_step(
             where,

@@ -195,8 +195,12 @@ def _make_exchange(record: Record, pair: _RequestPair) -> Exchange | None:
             (latency for name in _LATENCIES if (latency := read_number(value.get(name))) is not None), None
         ),
     )
-    if exchange is not None and exchange.asked is not None and (name := read_text(labels.get("prompt_name"))):
-        exchange.asked.prompt_name, exchange.asked.prompt_version = (
+    if (
+        exchange is not None
+        and exchange.request is not None
+        and (name := read_text(labels.get("prompt_name")))
+    ):
+        exchange.request.prompt_name, exchange.request.prompt_version = (
             name,
             read_text(labels.get("prompt_version")),
         )

@@ -31,7 +31,7 @@ _DAYS = """
     CREATE TEMP TABLE touched_days AS
     SELECT day FROM stored_tool_calls SEMI JOIN wanted USING (turn_id)
     UNION SELECT day FROM stored_turns SEMI JOIN wanted USING (turn_id)"""
-_GIVEN = "UPDATE files SET tools_hash = ? WHERE status IN ('loaded', 'earlier')"
+_SET_TOOLS = "UPDATE files SET tools_hash = ? WHERE status IN ('loaded', 'earlier')"
 
 
 def reparse(
@@ -62,7 +62,7 @@ def reparse(
                 con.execute(_WANTED, {"all": everything, "version": PARSER_VERSION})
                 con.execute(_DAYS)
                 if catalog is not None:
-                    con.execute(_GIVEN, [ReadSettings.from_options(catalog, 0).options.tools])
+                    con.execute(_SET_TOOLS, [ReadSettings.from_options(catalog, 0).options.tools])
             building.pull_sessions(_OF_WANTED)
             changed = reassess_turns(building, failures, catalog)
             building.replace_tables(standing_tables(building.schemas))

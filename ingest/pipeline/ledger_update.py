@@ -18,7 +18,7 @@ from ingest.sources.stored_names import stream_name
 from ingest.store.ledger import FileLook, FileStatus, Ledger, LedgerCopy, LedgerRow, ReadWith
 from ingest.store.writer import FactWriter
 
-KEPT = "; what was loaded from it before stays"
+_EARLIER_STAYS = "; what was loaded from it before stays"
 
 
 class LedgerUpdate:
@@ -175,7 +175,7 @@ class LedgerUpdate:
             self._settings.privacy.redact_text(str(unusable)),
         )
         if not unusable.is_noted:
-            reason += KEPT if known_row is not None and known_row.fingerprint is not None else ""
+            reason += _EARLIER_STAYS if known_row is not None and known_row.fingerprint is not None else ""
             self._totals.rejected.append(RejectedFile(log_file.name, reason, is_new=True))
             return
         if unusable.may_pass:
@@ -184,7 +184,7 @@ class LedgerUpdate:
         read_with = ReadWith(facts=self._settings.options.map_of(log_file.name, known_row))
         if known_row is not None and known_row.fingerprint is not None:
             # the store has rows of this file, so the file is a log
-            reason, foreign, by = reason + KEPT, None, None
+            reason, foreign, by = reason + _EARLIER_STAYS, None, None
         status = FileStatus.COMPANION if unusable.is_companion else FileStatus.REJECTED
         if known_row is None:
             outside = FileLook.look_of(log_file)

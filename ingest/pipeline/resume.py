@@ -33,13 +33,14 @@ _KEEP = "INSERT INTO unfinished VALUES (?, ?, ?, ?, ?, ?, ?)"
 _REOPENED = """
     CREATE TEMP TABLE reopened AS
     SELECT unnest(from_json(?, '[{
-        "session_id": "VARCHAR", "turn": "INTEGER", "line": "BIGINT", "told": "VARCHAR", "place": "BIGINT"
+        "session_id": "VARCHAR", "turn": "INTEGER", "line": "BIGINT",
+        "table_name": "VARCHAR", "place": "BIGINT"
     }]'), recursive := true)"""
 _TAKEN_BACK = """
     (t.byte_offset >= $offset
     OR EXISTS (FROM reopened r WHERE r.session_id = t.session_id AND r.turn = t.turn AND t.line >= r.line))"""
 # A result without its call is also a reject. Both rows come from one row of `late_results`.
-_TOLD_OF_REJECTS = "if(t.code = 'orphan_result', 'late_results', 'rejects')"
+_TABLE_OF_REJECTS = "if(t.code = 'orphan_result', 'late_results', 'rejects')"
 _MOVE = {
     "diagnostics": f"""
         UPDATE diagnostics SET file_id = $new WHERE file_id = $old AND call_id NOT IN (
@@ -51,9 +52,9 @@ _MOVE = {
     **{
         table: f"""
         UPDATE {table} t SET file_id = $new WHERE file_id = $old AND byte_offset < $offset AND NOT EXISTS (
-            FROM reopened r WHERE r.place = t.byte_offset AND r.told = {recorded_as})"""  # noqa: S608
+            FROM reopened r WHERE r.place = t.byte_offset AND r.table_name = {recorded_as})"""  # noqa: S608
         for table, recorded_as in (
-            {table: f"'{table}'" for table in BY_PLACE} | {"rejects": _TOLD_OF_REJECTS}
+            {table: f"'{table}'" for table in BY_PLACE} | {"rejects": _TABLE_OF_REJECTS}
         ).items()
     },
 }
@@ -128,7 +129,7 @@ def move_rows(building: GenerationBuilder, old: int, new: int, state: Checkpoint
     opened: list[dict[str, Any]] = [
         dict(zip(("session_id", "turn", "line"), turn, strict=True)) for turn in state.turns
     ]
-    opened += [{"told": table, "place": place} for table, place in state.places]
+    opened += [{"table_name": table, "place": place} for table, place in state.places]
     ids = {"old": old, "new": new}
     building.pull_files("SELECT ?::INTEGER AS file_id", [old])
     moved: Counter[str] = Counter()

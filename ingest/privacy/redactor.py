@@ -34,9 +34,9 @@ _PATH_PART = re.compile(
 _NUMBER_SMALLEST = 10**12  # smaller numbers cannot be card numbers
 _VALUES = frozenset({"value", "stringvalue", "default", "example", "examples", "const", "enum"})
 _NAMES = frozenset({"name", "key", "header"})
-_NAMES_KEPT = 8_192
+_MAX_NAMES = 8_192
 # The texts with cached results have at most this many characters; agents repeat prompts in every request.
-_CHARACTERS_KEPT = 2_000_000
+_MAX_CHARACTERS = 2_000_000
 
 
 class _Needle(NamedTuple):
@@ -85,7 +85,7 @@ class Redactor:
         self._guards = [
             (at, detector.guard) for at, detector in enumerate(self._detectors) if not detector.needles
         ]
-        self._name = lru_cache(_NAMES_KEPT)(self._redact)
+        self._name = lru_cache(_MAX_NAMES)(self._redact)
         self._forget()
 
     def __reduce__(self) -> tuple[type[Redactor], tuple[RedactionRules, bytes]]:
@@ -107,15 +107,15 @@ class Redactor:
             new = cached[text] = self._redact(text, parsed=parsed)
             if new == text:
                 self._known[not parsed][text] = text
-            self._kept += len(text)
-            if self._kept > _CHARACTERS_KEPT:
+            self._cached_characters += len(text)
+            if self._cached_characters > _MAX_CHARACTERS:
                 self._forget()
         return new
 
     def _forget(self) -> None:
         # cached results, by the argument `parsed`, and their number of characters
         self._known: tuple[dict[str, str], dict[str, str]] = ({}, {})
-        self._kept = 0
+        self._cached_characters = 0
 
     def _redact(self, text: str, *, parsed: bool = False) -> str:
         if len(text) < _SHORTEST:

@@ -137,7 +137,7 @@ def find_stated_values(text: str, place: int, end: int, name: str, family: Famil
         or _find_in_cell(text, before, end, name, family)
         or _find_assigned(text, end, name, family)
         or _find_next(text, before, end, name, family)
-        or _find_said(text, end, name, family)
+        or _find_in_sentence(text, end, name, family)
     )
     if match:
         yield match
@@ -145,7 +145,7 @@ def find_stated_values(text: str, place: int, end: int, name: str, family: Famil
         yield from _find_in_column(text, place, end, name, family)
 
 
-def _find_said(text: str, end: int, name: str, family: Family) -> _Span | None:
+def _find_in_sentence(text: str, end: int, name: str, family: Family) -> _Span | None:
     """Return the value that a sentence states: `Your password is: …`, `**Password:** …`, `Password for bob:
     …`.
     """

@@ -70,14 +70,14 @@ class SessionBuilder:
         self._rewritten = rewritten
         self.forgot = False  # True when the file contains a session that the user deleted
         self._source = source
-        self._given = catalog
+        self._catalog = catalog
         self._definitions = [CallDefinitions(catalog)]
         # texts of definitions → index of the set in `_definitions`
         self._offered: dict[tuple[str, ...], int] = {}
         # definitions from the file's earlier content → index of the set in `_definitions`
         self._recalled: dict[tuple[tuple[str, str, str], ...], int] = {}
         self._sessions = OpenSessionStates()
-        self._spoken: SessionState | None = None  # the session of the previous event
+        self._last_session: SessionState | None = None  # the session of the previous event
         self._events = 0  # number of events since the sessions were last weighed
         self._facts = facts
         self._rows = FileRows(file_id, source, facts, failures)
@@ -89,7 +89,7 @@ class SessionBuilder:
 
     def take(self, event: Event) -> None:
         """Add one event. Events of several sessions may be interleaved."""
-        session = self._spoken
+        session = self._last_session
         if session is None or session.session_id != event.session_id:
             session = self._switch_session(event)
         if session.forgotten:
@@ -106,10 +106,10 @@ class SessionBuilder:
             self.spill_sessions()
 
     def _switch_session(self, event: Event) -> SessionState:
-        if self._spoken is not None:
-            self._sessions.spill(self._spoken.session_id, 0)
-        self._spoken = self._sessions.open(event.session_id, lambda: self._begin_session(event))
-        return self._spoken
+        if self._last_session is not None:
+            self._sessions.spill(self._last_session.session_id, 0)
+        self._last_session = self._sessions.open(event.session_id, lambda: self._begin_session(event))
+        return self._last_session
 
     def _begin_session(self, event: Event) -> SessionState:
         forgotten = bool(self._forgotten) and session_hash(self._source, event.session_id) in self._forgotten
@@ -120,8 +120,8 @@ class SessionBuilder:
     def spill_sessions(self) -> None:
         """Move sessions to a temporary file if the open sessions take too much memory."""
         self._events = 0
-        if self._spoken is not None:
-            self._sessions.spill(self._spoken.session_id)
+        if self._last_session is not None:
+            self._sessions.spill(self._last_session.session_id)
 
     def finish(self) -> None:
         """Write all open turns and all sessions.
@@ -136,7 +136,7 @@ class SessionBuilder:
 
         Yield after each session, so that the caller can drain the rows.
         """
-        self._spoken = None
+        self._last_session = None
         for session in self._sessions.drain():
             self._close_turns(session, keep=0, at_end=True)
             if session.is_listed and not session.forgotten:
@@ -172,7 +172,7 @@ class SessionBuilder:
     def _handle_tools(self, event: ToolsOffered, session: SessionState) -> None:
         texts = tuple(json_text(definition, sort_keys=True) for definition in event.definitions)
         if texts not in self._offered:
-            definitions, problems = add_log_definitions(self._given, texts)
+            definitions, problems = add_log_definitions(self._catalog, texts)
             self._offered[texts] = len(self._definitions)
             self._definitions.append(definitions)
             for problem in problems:
@@ -315,7 +315,7 @@ class SessionBuilder:
                 recalled = ToolCatalog.from_definitions(
                     restore_definition(*parts) for parts in past.definitions
                 )
-                self._definitions.append(CallDefinitions(self._given, recalled=recalled))
+                self._definitions.append(CallDefinitions(self._catalog, recalled=recalled))
             session.put_in_force(definitions=self._recalled[past.definitions])
 
     def _close_turns(self, session: SessionState, *, keep: int, at_end: bool) -> None:

@@ -24,11 +24,11 @@ HEAD = 64 * 1024  # bytes at the beginning that identify a log before the whole 
 CUT_OFF = "-cut"  # suffix of the fingerprint of truncated content
 _BUFFER = 64 * 1024  # bytes; larger reads bypass the buffer
 _PIECE = 1024 * 1024
-_KEPT = (
+_MAX_IN_MEMORY = (
     4 * 1024 * 1024
 )  # bytes kept in memory while the format is recognised; if more bytes are read, the log is opened again
 # Bytes kept in memory for a log that cannot be opened again, while its format is recognised.
-_KEPT_OF_PIPES = 128 * 1024 * 1024
+_MAX_OF_PIPES = 128 * 1024 * 1024
 
 
 class LogContent(io.RawIOBase):
@@ -74,7 +74,7 @@ class LogContent(io.RawIOBase):
         if not self._stream.rewinds:
             if not self._found.place.can_reopen:
                 raise DamagedFileError(
-                    f"no format was recognised in its first {_KEPT_OF_PIPES:,} bytes; name the file instead"
+                    f"no format was recognised in its first {_MAX_OF_PIPES:,} bytes; name the file instead"
                 )
             self._stream.close()
             self._open_source()
@@ -182,7 +182,7 @@ def _unpack_source(stored: StreamPart, log_file: LogFile) -> tuple[RewindableStr
 
     Raises DamagedFileError when the file is an archive that is not itself a log.
     """
-    keeps = _KEPT if log_file.place.can_reopen else _KEPT_OF_PIPES
+    keeps = _MAX_IN_MEMORY if log_file.place.can_reopen else _MAX_OF_PIPES
     plain = RewindableStream(stored, keeps=0 if isinstance(log_file.place, LocalFile) else keeps)
     stream, packing = unpack_stream(plain, keeps=keeps)
     if packing.is_database:

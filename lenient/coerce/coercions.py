@@ -262,7 +262,7 @@ def _write_timestamp(moment: datetime, sent: str) -> str:
 
 
 _K, _J = ValueKind, JsonType
-_KEPT = (Coercion(None, _keep_value),)
+_UNCHANGED = (Coercion(None, _keep_value),)
 _RETAINED = (Coercion("non_string_literal_retained", _write_as_text),)
 _OBJECT_RETAINED = (Coercion(OBJECT_AS_TEXT, _write_as_text),)
 _WRAPPED = (Coercion("scalar_coerced_to_list", _wrap_in_list),)
@@ -270,14 +270,14 @@ _NUMBERS = (_J.INTEGER, _J.WHOLE, _J.FRACTION)
 _TEXT_KINDS = (_K.STRING, _K.ENUM_TOKEN, _K.ATTACHMENT_REFERENCE)
 
 COERCIONS: Mapping[tuple[ValueKind, JsonType], tuple[Coercion, ...]] = {
-    **{(kind, _J.STRING): _KEPT for kind in _TEXT_KINDS},
+    **{(kind, _J.STRING): _UNCHANGED for kind in _TEXT_KINDS},
     **{(kind, json_type): _RETAINED for kind in _TEXT_KINDS for json_type in (*_NUMBERS, _J.BOOLEAN)},
     **{(kind, json_type): _OBJECT_RETAINED for kind in _TEXT_KINDS for json_type in (_J.OBJECT, _J.ARRAY)},
-    (_K.BOOLEAN, _J.BOOLEAN): _KEPT,
+    (_K.BOOLEAN, _J.BOOLEAN): _UNCHANGED,
     (_K.BOOLEAN, _J.STRING): (Coercion("string_literal_converted_to_boolean", _parse_boolean),),
     (_K.BOOLEAN, _J.INTEGER): (Coercion("number_coerced_to_boolean", _convert_to_boolean),),
     (_K.BOOLEAN, _J.WHOLE): (Coercion("number_coerced_to_boolean", _convert_to_boolean),),
-    (_K.INTEGER, _J.INTEGER): _KEPT,
+    (_K.INTEGER, _J.INTEGER): _UNCHANGED,
     (_K.INTEGER, _J.WHOLE): (
         Coercion("number_coerced_to_integer", _convert_whole),
         Coercion("fractional_number_truncated_to_integer", _truncate),
@@ -286,9 +286,9 @@ COERCIONS: Mapping[tuple[ValueKind, JsonType], tuple[Coercion, ...]] = {
     (_K.INTEGER, _J.STRING): (Coercion("string_literal_converted_to_integer", _parse_integer),),
     **{(_K.NUMBER, json_type): (Coercion(None, _require_finite),) for json_type in _NUMBERS},
     (_K.NUMBER, _J.STRING): (Coercion("string_literal_converted_to_number", _parse_number),),
-    (_K.JSON_OBJECT, _J.OBJECT): _KEPT,
+    (_K.JSON_OBJECT, _J.OBJECT): _UNCHANGED,
     (_K.JSON_OBJECT, _J.STRING): (Coercion("string_literal_converted_to_object", _decode_object),),
-    (_K.JSON_ARRAY, _J.ARRAY): _KEPT,
+    (_K.JSON_ARRAY, _J.ARRAY): _UNCHANGED,
     (_K.JSON_ARRAY, _J.STRING): (
         Coercion("string_literal_converted_to_array", _decode_array),
         Coercion("separated_text_coerced_to_list", _wrap_separated),
@@ -304,7 +304,7 @@ COERCIONS: Mapping[tuple[ValueKind, JsonType], tuple[Coercion, ...]] = {
         (_K.TIMESTAMP, json_type): (Coercion("epoch_converted_to_timestamp", _convert_epoch),)
         for json_type in _NUMBERS
     },
-    (_K.URI, _J.STRING): _KEPT,
+    (_K.URI, _J.STRING): _UNCHANGED,
 }
 """The conversions to try for each pair of wanted kind and JSON type. Any other pair is refused."""
 

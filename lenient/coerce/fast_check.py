@@ -28,7 +28,7 @@ FIRST_TYPES: Mapping[ValueKind, tuple[type, ...]] = {
 """The Python types of values that need no conversion. URIs are missing, because the validator checks URIs."""
 SCALARS = (str, bool, int, type(None))
 """The Python types of values that are neither objects nor lists, if no type is declared."""
-_ONE = 1 << 40
+_FIELD_WEIGHT = 1 << 40
 """The weight of one field in a count. The number of quotes is always smaller."""
 
 
@@ -133,7 +133,7 @@ def compile_object_check(fields: Mapping[str, TypeTests], required: frozenset[st
     end = [
         " except KeyError:",
         "  return -1",
-        f" return total - len(value) * {_ONE} if total >> 40 == len(value) else -1",
+        f" return total - len(value) * {_FIELD_WEIGHT} if total >> 40 == len(value) else -1",
     ]
     return compile_function("value", body + end, bound)
 
@@ -141,10 +141,10 @@ def compile_object_check(fields: Mapping[str, TypeTests], required: frozenset[st
 def _write_field_test(read: str, types: TypeTests, bound: dict[str, object]) -> tuple[list[str], int]:
     """Return the source lines that test a field, and the field's minimum weight.
 
-    `read` is the source expression for the field's value. The weight is `_ONE` for the field plus the minimum
-    number of quotes. The lines add the number of quotes above this minimum.
+    `read` is the source expression for the field's value. The weight is `_FIELD_WEIGHT` for the field plus
+    the minimum number of quotes. The lines add the number of quotes above this minimum.
     """
-    weights = {_ONE + (4 if python_type is str else 2) for python_type in types}
+    weights = {_FIELD_WEIGHT + (4 if python_type is str else 2) for python_type in types}
     weight = min(weights, default=0)
     if len(types) == 1 and types[next(iter(types))] is ALWAYS_FITS:
         return [f"if type({read}) is not {_type_name(next(iter(types)))}: return -1"], weight
@@ -156,7 +156,7 @@ def _write_field_test(read: str, types: TypeTests, bound: dict[str, object]) -> 
             lines += [f" quotes = {expression}", " if quotes < 0: return -1", " total += quotes"]
         elif expression:
             lines.append(f" if not ({expression}): return -1")
-        lines.append(f" total += {_ONE + (4 if python_type is str else 2) - weight}")
+        lines.append(f" total += {_FIELD_WEIGHT + (4 if python_type is str else 2) - weight}")
     return [*lines, "else: return -1"] if types else ["return -1"], weight
 
 

@@ -58,11 +58,11 @@ _DATE = _compile_words(r"(?:^|_)date$|^(?:date|birthday)(?:_|$)")
 _MOMENT = _compile_words(
     r"(?:^|_)(?:datetime|date_time|timestamp)(?:_|$)|_at$|^(?:since|until)$|(?:^|_)(?:start|end)_time$"
 )
-_FORMAT_SAID = _compile_words(r"yyyy|iso|rfc|epoch|unix|\d{4}-\d\d|format|%[YmdHMS]|\d\d:\d\d")
+_FORMAT_WORDS = _compile_words(r"yyyy|iso|rfc|epoch|unix|\d{4}-\d\d|format|%[YmdHMS]|\d\d:\d\d")
 _MEASURE = _compile_words(
     r"(?:^|_)(?:timeout|duration|delay|interval|ttl|latency|distance|weight|temperature|speed|max_age)$"
 )
-_UNIT_SAID = _compile_words(
+_UNIT_WORDS = _compile_words(
     r"second|minute|hour|\bday|week|month|year|millis|micros|nanos"
     r"|\b(?:ms|s|sec|min|h|km|m|cm|mm|mi|ft|kg|g|lbs?|oz|°?[cf]|kmh|mph|kph)\b"
     r"|met(?:er|re)|mile|feet|foot|inch|gram|pound|ounce|celsius|fahrenheit|kelvin|percent|byte|\bunits?\b"
@@ -89,7 +89,7 @@ def check_description(place: SchemaPlace) -> Iterator[LintFinding]:
         yield from _check_free_text(place.name, described[:_READ])
     elif {"integer", "number"} & set(type_names(place.schema)) and not place.schema.get("enum"):
         words = _CAMEL.sub("_", place.name).lower()
-        if _MEASURE.search(words) and not _UNIT_SAID.search(described[:_READ]):
+        if _MEASURE.search(words) and not _UNIT_WORDS.search(described[:_READ]):
             yield LintFinding("unit_missing")
 
 
@@ -126,7 +126,7 @@ def _check_free_text(name: str, described: str) -> Iterator[LintFinding]:
         yield LintFinding(
             "json_as_text", None, {"type": "array" if "array" in described.lower() else "object"}
         )
-    elif not _FORMAT_SAID.search(described):
+    elif not _FORMAT_WORDS.search(described):
         if _MOMENT.search(words):
             yield LintFinding("format_missing", None, {"format": "date-time"})
         elif _DATE.search(words):

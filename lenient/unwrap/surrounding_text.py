@@ -116,11 +116,13 @@ def _is_part_of_text(text: str, start: int, at: int, line_end: int) -> bool:
 # --- members outside of the braces ---------------------------------------------------------------------
 
 _SEPARATOR = compile_regex(r"(?:[,;]\s*+)?")
-_TOLD = compile_regex(r"[\"'“]([^\"'“”\\\n]{1,64})[\"'”]\s*+[:：]\s*+(?=[\"'“\[{\d\-]|(?:true|false|null)\b)")
+_QUOTED_MEMBER = compile_regex(
+    r"[\"'“]([^\"'“”\\\n]{1,64})[\"'”]\s*+[:：]\s*+(?=[\"'“\[{\d\-]|(?:true|false|null)\b)"
+)
 _WORDS_BETWEEN = 100  # in characters
 _LOOK = 2_000
 _BRACKET = compile_regex(r"[{}\[\]]")
-_TOLD_LINE = compile_regex(r"(?<![^\n])[ \t]*+([A-Za-z_][\w.\-]*+)[ \t]*+[:=](?!=)")
+_MEMBER_LINE = compile_regex(r"(?<![^\n])[ \t]*+([A-Za-z_][\w.\-]*+)[ \t]*+[:=](?!=)")
 _LATER_KEY = compile_regex(r",\s*+(?:\"[^\"\\\n]{1,64}\"|'[^'\\\n]{1,64}')\s*+:")
 _ANNOUNCED = compile_regex(r"[\"']?\w++[\"']?\s*+[:：]\s*+(?:[{｛\[]|\"[^\"\\\n]{1,64}\"\s*+:)")
 _KEY_LINE = compile_regex(r"\n[ \t]*+(?=\"[^\"\\\n]{1,64}\"\s*+:)")
@@ -166,26 +168,26 @@ def find_colonless_member(text: str, at: int) -> int | None:
     return start if rest.count("}") > rest.count("{") else None
 
 
-def find_told_member(text: str, at: int, declared: Collection[str]) -> int | None:
+def find_member_after_words(text: str, at: int, declared: Collection[str]) -> int | None:
     """Return the offset of a member that follows a few words at `at`, or None when there is none.
 
     A brace that was never opened must close the member.
     """
-    key = _TOLD.search(text, at, at + _WORDS_BETWEEN)
+    key = _QUOTED_MEMBER.search(text, at, at + _WORDS_BETWEEN)
     if key is None or (declared and key[1] not in declared) or _BRACKET.search(text, at, key.start()):
         return None
     rest = text[key.start() : key.start() + _LOOK]
     return key.start() if rest.count("}") > rest.count("{") else None
 
 
-def tells_member(text: str, start: int, end: int, declared: Collection[str]) -> bool:
+def contains_member(text: str, start: int, end: int, declared: Collection[str]) -> bool:
     """Return True when `text[start:end]` contains a member.
 
     The key must be quoted, or must be declared and begin a line. If any name is declared, a quoted key must
     also be declared.
     """
-    return any(not declared or name in declared for name in _TOLD.findall(text, start, end)) or any(
-        name in declared for name in _TOLD_LINE.findall(text, start, end)
+    return any(not declared or name in declared for name in _QUOTED_MEMBER.findall(text, start, end)) or any(
+        name in declared for name in _MEMBER_LINE.findall(text, start, end)
     )
 
 
@@ -197,7 +199,7 @@ def holds_value(text: str, start: int, end: int, declared: Collection[str]) -> b
     """
     named = _NAMED_VALUE.match(text, start, end)
     return (
-        tells_member(text, start, end, declared)
+        contains_member(text, start, end, declared)
         or _VALUE_DROPPED.match(text, start, end) is not None
         or _ARGUMENT.match(text, start, end) is not None
         or (named is not None and named[1] in declared)

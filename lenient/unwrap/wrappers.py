@@ -34,8 +34,8 @@ from lenient.unwrap.surrounding_text import (
     find_announced_members,
     find_colonless_member,
     find_member,
+    find_member_after_words,
     find_object,
-    find_told_member,
     holds_value,
 )
 
@@ -359,7 +359,10 @@ class Unwrapper:
                 return self.position
             if self.pass_closing(start) or self.pass_closers():
                 continue
-            if self.joins and (key := find_told_member(self.text, self.position, self.declared)) is not None:
+            if (
+                self.joins
+                and (key := find_member_after_words(self.text, self.position, self.declared)) is not None
+            ):
                 self.report("stray_text_dropped", self.position, key)
                 self.position = key
                 return key

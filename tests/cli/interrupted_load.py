@@ -30,12 +30,12 @@ def say(word: str) -> None:
 
 
 def waiting(*paths: Any, on_progress: Callable[[Progress], None], **options: Any) -> Any:
-    said_once: list[str] = []
+    messages: list[str] = []
 
     def tell(now: Progress) -> None:
         on_progress(now)
-        if now.files_done == 2 and not said_once:
-            said_once.append("now")
+        if now.files_done == 2 and not messages:
+            messages.append("now")
             say("now")
 
     def on_write(step: str) -> None:

@@ -74,7 +74,7 @@ def test_a_verdict_of_the_harness_is_not_the_parsers(source: str, reason: str) -
 
 
 @pytest.mark.parametrize(
-    ("said_of_it", "judged"),
+    ("columns", "judged"),
     [
         ({"syntax_seen": "full", "schema_seen": "none"}, True),
         ({"syntax_seen": "failures", "schema_seen": "full"}, True),
@@ -82,8 +82,8 @@ def test_a_verdict_of_the_harness_is_not_the_parsers(source: str, reason: str) -
         ({"syntax_seen": "none", "schema_seen": "none", "fault_layer": "emission"}, False),
     ],
 )
-def test_the_parser_judged_what_it_saw(said_of_it: dict[str, str], judged: bool) -> None:
-    row = {**a_call(1), "parse_error": None, "parse_warning": None, "fault_layer": None, **said_of_it}
+def test_the_parser_judged_what_it_saw(columns: dict[str, str], judged: bool) -> None:
+    row = {**a_call(1), "parse_error": None, "parse_warning": None, "fault_layer": None, **columns}
     assert (call_descriptions.describe_not_judged(row) is None) == judged
 
 

@@ -33,7 +33,7 @@ PAGE = "callgauge/dashboard/pages/data/page.py"
 def test_a_promise_is_yes_partly_or_no_beside_what_is_known_here(
     promise: str | None, word: str, below: str, tone: str | None
 ) -> None:
-    cell = sources_card._told_cell(promise, 1, 2, "calls")
+    cell = sources_card._promise_cell(promise, 1, 2, "calls")
     assert (cell.text, cell.sub, cell.tone, cell.share) == (word, below, tone, 0.5)
 
 

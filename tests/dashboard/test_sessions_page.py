@@ -173,7 +173,7 @@ def test_a_window_that_begins_within_a_turn_says_so_and_does_not_repeat_its_mess
     assert time_line(opened(SESSIONS, session="s1", turn="2"))["turns"][0]["user"] == "Begin 2"
 
 
-def told_session(store: Path, **tables: Any) -> AppTest:
+def open_full_session(store: Path, **tables: Any) -> AppTest:
     """Open the page of a session of two steps, with a failed call, its retry, a parallel call, messages and a
     prompt.
     """
@@ -202,7 +202,7 @@ def told_session(store: Path, **tables: Any) -> AppTest:
 
 
 def test_a_turn_tells_what_was_said_called_and_concluded(store: Path) -> None:
-    turn = time_line(told_session(store))["turns"][0]
+    turn = time_line(open_full_session(store))["turns"][0]
     assert (turn["user"], turn["answer"], turn["prompt"]["text"]) == ("Look it up.", "It is 42.", "Be kind.")
     assert [tag[0] for tag in turn["tags"]] == [
         "Reported: successful",
@@ -216,7 +216,7 @@ def test_a_turn_tells_what_was_said_called_and_concluded(store: Path) -> None:
 
 
 def test_the_attempts_of_a_chain_are_tied_together(store: Path) -> None:
-    line = time_line(told_session(store))
+    line = time_line(open_full_session(store))
     first, second, other = drawn_calls(line)
     assert first["chain"]["after"] == "sessions?session=s1&call=c2"
     assert second["chain"]["text"] == "Retry sequence 1, attempt 2, changed arguments · recovered"
@@ -226,7 +226,7 @@ def test_the_attempts_of_a_chain_are_tied_together(store: Path) -> None:
 
 
 def test_a_call_shows_its_fault_and_its_result_and_leads_to_its_page(store: Path) -> None:
-    first, _, other = drawn_calls(time_line(told_session(store)))
+    first, _, other = drawn_calls(time_line(open_full_session(store)))
     assert (first["bad"], first["finding"]) == ("bad", "json_parse_error:x")
     assert [tag[0] for tag in first["tags"]] == ["failed", "Syntax"]
     assert (other["bad"], other["facts"]) == ("warn", "ran 250 ms")
@@ -235,7 +235,7 @@ def test_a_call_shows_its_fault_and_its_result_and_leads_to_its_page(store: Path
 
 
 def test_a_search_lists_its_places_and_links_to_them(store: Path) -> None:
-    told_session(store)
+    open_full_session(store)
     rows = sheet_of(opened(SESSIONS, session="s1", find="LOOK"), "Places that hold the text")
     assert [(row["Place"]["text"], row["In"]["text"]) for row in rows] == [("Turn 1", "User")]
     answer = sheet_of(opened(SESSIONS, session="s1", find="42"), "Places that hold the text")[-1]
@@ -246,7 +246,7 @@ def test_a_search_lists_its_places_and_links_to_them(store: Path) -> None:
 
 def test_parents_and_sub_agents_are_linked(store: Path) -> None:
     kin = [a_session(parent_session_id="s0"), a_session("s9", parent_session_id="s1")]
-    rows = sheet_of(told_session(store, sessions=kin), "Sessions around this one")
+    rows = sheet_of(open_full_session(store, sessions=kin), "Sessions around this one")
     assert [(row["Relation"]["text"], row["Session"]["href"]) for row in rows] == [
         ("Started by", None),
         ("Sub-agent", "sessions?session=s9"),
@@ -255,7 +255,7 @@ def test_parents_and_sub_agents_are_linked(store: Path) -> None:
 
 def test_a_copy_of_a_turn_is_not_shown_twice_and_where_it_counts_is_said(store: Path) -> None:
     twice = [a_turn(1, session_id="s1", duplicate=True), a_turn(1, session_id="s2", file_id=2)]
-    app = told_session(store, turns=twice, tool_calls=[], step_texts=[])
+    app = open_full_session(store, turns=twice, tool_calls=[], step_texts=[])
     assert "The store has no turn of this session" in page_text(app)
     rows = sheet_of(app, "Sessions around this one")
     assert [(row["Relation"]["text"], row["Turns"]["text"]) for row in rows] == [("Repeats turns of", "1")]
@@ -263,7 +263,7 @@ def test_a_copy_of_a_turn_is_not_shown_twice_and_where_it_counts_is_said(store: 
 
 def test_text_from_a_log_is_data_with_nothing_invisible_in_it(store: Path) -> None:
     hidden = f"{HOSTILE}\u202e\u001b[31m"
-    app = told_session(
+    app = open_full_session(
         store,
         sessions=[a_session(task=hidden)],
         turns=[a_turn(1, user_text=hidden, answer_text=hidden, recorded_status=hidden, model=hidden)],

@@ -91,7 +91,7 @@ def lines(made: CaseFile) -> list[dict[str, Any]]:
     return [json.loads(line) for line in made.data.splitlines()]
 
 
-def one(ask: testsets.Ask, shape: str, call_id: str = "c2") -> dict[str, Any]:
+def make_line(ask: testsets.Ask, shape: str, call_id: str = "c2") -> dict[str, Any]:
     made = make_case_file(shape, [call_id], ask)
     assert not made.left_out
     (line,) = lines(made)
@@ -113,7 +113,7 @@ BEFORE = [
 
 
 def test_a_case_is_what_the_model_was_told_before_the_call(ask: Callable[..., testsets.Ask]) -> None:
-    line = one(ask(the_calls()), "k2vv")
+    line = make_line(ask(the_calls()), "k2vv")
     assert line["messages"] == BEFORE
     assert [tool["function"]["name"] for tool in line["tools"]] == ["read_file", "list"]
     assert line["tools"][0]["function"]["parameters"] == SCHEMA
@@ -141,7 +141,7 @@ def test_our_own_formats_read_samples_once_a_verifier_has_answered_them(
     reply = {"role": "assistant", "tool_calls": [function("read_file", BROKEN)]}
     result = {
         "data_index": 1,
-        "request": {**one(ask(the_calls()), "k2vv"), "model": "m"},
+        "request": {**make_line(ask(the_calls()), "k2vv"), "model": "m"},
         "response": {"choices": [{"message": reply, "finish_reason": "tool_calls"}]},
         "status": "success",
         "tool_calls_valid": False,
@@ -156,7 +156,7 @@ def test_our_own_formats_read_samples_once_a_verifier_has_answered_them(
 def test_our_own_formats_read_training_data_as_it_is(
     ask: Callable[..., testsets.Ask], tmp_path: Path
 ) -> None:
-    line = one(ask(the_calls()), "openai")
+    line = make_line(ask(the_calls()), "openai")
     calls = calls_in(written(tmp_path / "train.jsonl", line))
     assert [row["source"] for row in calls] == ["chat_jsonl"] * 2
     assert [row["raw_arguments"] for row in calls] == ['{"path": "."}', RIGHT]
@@ -169,7 +169,7 @@ def test_our_own_formats_read_entries_once_bfcl_has_run_them(
     ask: Callable[..., testsets.Ask], tmp_path: Path
 ) -> None:
     made = ask(the_calls())
-    entry, answers = one(made, "bfcl"), one(made, "bfcl_answers")
+    entry, answers = make_line(made, "bfcl"), make_line(made, "bfcl_answers")
     assert entry["id"] == answers["id"] == "callgauge_c2"
     assert entry["function"][0]["parameters"]["type"] == "dict"
     assert entry["function"][0]["parameters"]["properties"]["scale"]["type"] == "float"
@@ -191,7 +191,7 @@ def test_our_own_formats_read_entries_once_bfcl_has_run_them(
 def test_our_own_formats_read_samples_once_inspect_has_run_them(
     ask: Callable[..., testsets.Ask], tmp_path: Path
 ) -> None:
-    sample = one(ask(the_calls()), "inspect")
+    sample = make_line(ask(the_calls()), "inspect")
     assert (sample["id"], sample["target"]) == ("c2", RIGHT)
     assert sample["metadata"]["sent"] == BROKEN
     call_ = {"id": "x", "function": "read_file", "arguments": {"path": "a"}, "type": "function"}
@@ -213,7 +213,7 @@ def test_our_own_formats_read_samples_once_inspect_has_run_them(
 def test_promptfoo_renders_no_template_that_a_log_holds(ask: Callable[..., testsets.Ask]) -> None:
     hostile = "{{ env.SECRET }} {% include 'x' %} {# no #} {{{"
     schema = definition(description=hostile)
-    line = one(ask(the_calls(), definitions=[schema, definition("list")], user=hostile), "promptfoo")
+    line = make_line(ask(the_calls(), definitions=[schema, definition("list")], user=hostile), "promptfoo")
     assert "{{" not in line["vars"]["messages"]
     assert json.loads(line["vars"]["messages"])[1]["content"] == hostile
     description = line["options"]["tools"][0]["function"]["parameters"]["description"]
@@ -225,7 +225,7 @@ def test_promptfoo_renders_no_template_that_a_log_holds(ask: Callable[..., tests
 
 
 def test_promptfoo_asks_for_the_right_call_where_it_is_known(ask: Callable[..., testsets.Ask]) -> None:
-    line = one(ask(the_calls()), "promptfoo")
+    line = make_line(ask(the_calls()), "promptfoo")
     assert line["vars"]["arguments"] == RIGHT
     (asserted,) = line["assert"]
     assert (asserted["type"], asserted["value"]) == ("javascript", IS_RIGHT_CALL)
@@ -238,7 +238,7 @@ def test_promptfoo_asks_for_arguments_that_fit_where_the_right_ones_are_unknown(
     number = {"type": "integer", "minimum": 1, "description": "How many.", "x-unit": "lines"}
     properties = {"path": {"type": "string"}, "limit": number, "scale": {"type": "number"}}
     schema = definition(properties=properties, required=["path", "limit"])
-    (asserted,) = one(ask(abandoned, definitions=[schema, definition("list")]), "promptfoo")["assert"]
+    (asserted,) = make_line(ask(abandoned, definitions=[schema, definition("list")]), "promptfoo")["assert"]
     assert (asserted["type"], asserted["transform"]) == ("is-json", ARGUMENTS_OF_CALL)
     assert asserted["value"] == {
         "additionalProperties": False,
@@ -340,7 +340,7 @@ def inspect_score(monkeypatch: pytest.MonkeyPatch, sample: Mapping[str, Any], *c
 def test_the_scorer_for_inspect_accepts_the_right_call_only(
     ask: Callable[..., testsets.Ask], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sample = one(ask(the_calls()), "inspect")
+    sample = make_line(ask(the_calls()), "inspect")
     score = partial(inspect_score, monkeypatch, sample)
     assert score() == "INCORRECT"
     assert score(("read_file", {"limit": 20.0, "path": "a"})) == "CORRECT"
@@ -354,7 +354,7 @@ def test_an_attempt_that_went_wrong_again_is_no_correction(ask: Callable[..., te
     calls = the_calls()
     calls.append(call(5, step=5, attempt=3, raw_arguments='{"path": "b"}', **CHAIN))
     calls[3] |= {"fault_layer": "execution"}
-    assert one(ask(calls), "inspect")["target"] == '{"path": "b"}'
+    assert make_line(ask(calls), "inspect")["target"] == '{"path": "b"}'
 
 
 @pytest.mark.thorough(quick=6)

@@ -173,8 +173,8 @@ def as_text(store: Path) -> Path:
         [fine] * 40 + [sent] * 30 + [sent | many] * 6 + [sent | broken] * 4 + [fine | {"model": "slate"}] * 20
     )
     calls = [
-        a_call(number, tool="search", definition_id="d1", session_id=f"s{number}", **said_of)
-        for number, said_of in enumerate(kinds)
+        a_call(number, tool="search", definition_id="d1", session_id=f"s{number}", **fields)
+        for number, fields in enumerate(kinds)
     ]
     diagnostic = {"file_id": 1, "position": 0, "lossy": False, "path": "$.limit", "stage": "coerce"}
     text = diagnostic | {"code": "string_literal_converted_to_integer", "severity": "note", "found": '"20"'}

@@ -118,7 +118,7 @@ def test_few_messages_of_a_gemini_log_are_held() -> None:
 def test_openclaw_turns_that_wait_for_too_many_events_lose_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     objects = case("openclaw", "turns_that_later_events_repeat")
     waited = translate("openclaw", objects)
-    monkeypatch.setattr("ingest.formats.openclaw._HELD", 3)
+    monkeypatch.setattr("ingest.formats.openclaw._MAX_WAITING", 3)
     released = translate("openclaw", objects)
     kinds = (TurnStarted, CallMade, ResultSeen, TurnEnded)
     for kind in kinds:

@@ -187,7 +187,7 @@ def test_a_line_that_has_the_id_of_another_is_no_part_of_it(tmp_path: Path) -> N
 def test_a_conversation_that_was_forgotten_becomes_a_second_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conversation_joining, "KEPT", 1)
+    monkeypatch.setattr(conversation_joining, "MAX_BYTES", 1)
     _, store = loaded(tmp_path, *[{"messages": GROWING[:end]} for end in (2, 4)])
     # even if the reader remembers only one session, it remembers the last session
     assert ask(store, "SELECT count(*) FROM sessions") == [(1,)]

@@ -153,7 +153,7 @@ def test_arguments_that_a_server_wrote_are_not_the_models_text(
         event | {"type": "action", "meta": {"toolBlocks": [block]}},
     ]
     path = tmp_path / "log.jsonl"
-    path.write_text("".join(json.dumps(one) + "\n" for one in log), encoding="utf-8")
-    [call] = [one for one in translated_by("session_history", path) if one["event"] == "CallMade"]
-    kept = None if source == "reserialised" else raw
-    assert (call["args_source"], call.get("raw_arguments")) == (source, kept)
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in log), encoding="utf-8")
+    [call] = [made for made in translated_by("session_history", path) if made["event"] == "CallMade"]
+    expected = None if source == "reserialised" else raw
+    assert (call["args_source"], call.get("raw_arguments")) == (source, expected)

@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 
 _HALVES = re.compile(r"[\ud800-\udfff]")  # the parser first replaces half surrogate pairs
 _TEXT_STAGES = {Stage.UNWRAP, Stage.REPAIR}
-_SAID_ABOUT_JSON = {
+_CODES_OF_JSON = {
     "duplicate_key",
     "repeated_member",
     "non_finite_number",
@@ -181,7 +181,7 @@ def _check_strict_first(request: ToolCallRequest, raw: str | bytes) -> None:
     for diagnostic in request.diagnostics:
         if diagnostic.stage is Stage.COERCE and diagnostic.code in _DECODES:
             return
-        allowed = diagnostic.stage not in _TEXT_STAGES or diagnostic.code in _SAID_ABOUT_JSON
+        allowed = diagnostic.stage not in _TEXT_STAGES or diagnostic.code in _CODES_OF_JSON
         assert allowed, f"valid JSON never meets a repair: {diagnostic}"
     if request.outcome is Outcome.CLEAN:
         sent = json.loads(raw)  # not orjson, because it rounds integers beyond 64 bits

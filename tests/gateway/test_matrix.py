@@ -243,7 +243,7 @@ class Model:
 
 
 @dataclass
-class Held:
+class FinishedArm:
     """One variant after all its conversations."""
 
     probe: Probe
@@ -251,12 +251,12 @@ class Held:
     endpoint: BrainEndpoint
 
 
-async def hold_arm(folder: Path, wire: str, name: str) -> Held:
+async def hold_arm(folder: Path, wire: str, name: str) -> FinishedArm:
     endpoint = BrainEndpoint(Model(wire, KINDS[name]), wire)
     async with endpoint:
         probe = await probe_model(endpoint, name)
         turns = [await hold_session(endpoint, folder, probe, wire, name, task) for task in range(TASKS)]
-    return Held(probe, turns, endpoint)
+    return FinishedArm(probe, turns, endpoint)
 
 
 async def hold_session(
@@ -279,10 +279,10 @@ async def hold_session(
 @pytest.fixture(scope="module")
 def matrix(
     tmp_path_factory: pytest.TempPathFactory,
-) -> tuple[dict[tuple[str, str], Held], duckdb.DuckDBPyConnection]:
+) -> tuple[dict[tuple[str, str], FinishedArm], duckdb.DuckDBPyConnection]:
     folder, store = tmp_path_factory.mktemp("logs"), tmp_path_factory.mktemp("stores") / "store"
 
-    async def hold_all() -> dict[tuple[str, str], Held]:
+    async def hold_all() -> dict[tuple[str, str], FinishedArm]:
         return {arm: await hold_arm(folder, *arm) for arm in ARMS}
 
     arms = run(hold_all())
@@ -295,7 +295,7 @@ def matrix(
 
 @pytest.mark.parametrize(("wire", "name"), ARMS)
 def test_the_store_counts_what_an_arm_was_scripted_for(
-    wire: str, name: str, matrix: tuple[dict[tuple[str, str], Held], duckdb.DuckDBPyConnection]
+    wire: str, name: str, matrix: tuple[dict[tuple[str, str], FinishedArm], duckdb.DuckDBPyConnection]
 ) -> None:
     arms, connection = matrix
     kind = KINDS[name]
@@ -332,24 +332,24 @@ def test_the_scripts_have_every_fault_in_some_tasks_and_not_in_others() -> None:
 
 
 def test_calls_of_a_serial_model_go_back_one_by_one(
-    matrix: tuple[dict[tuple[str, str], Held], duckdb.DuckDBPyConnection],
+    matrix: tuple[dict[tuple[str, str], FinishedArm], duckdb.DuckDBPyConnection],
 ) -> None:
     arms, _ = matrix
     for wire in WIRES:
         last = arms[wire, "serial"].endpoint.asked[-1]
-        spoken = [
+        rounds = [
             (message.role, len(message.calls))
             for message in last.messages
             if message.calls or message.role == "tool"
         ]
-        assert spoken == [("assistant", 1), ("tool", 0)] * 2
+        assert rounds == [("assistant", 1), ("tool", 0)] * 2
     request = arms["openai-chat", "serial"].endpoint.asked[-1]
     assert request.body["parallel_tool_calls"] is False
     assert arms["anthropic", "serial"].endpoint.asked[-1].body["tool_choice"]["disable_parallel_tool_use"]
 
 
 def test_no_id_stands_twice_in_a_request(
-    matrix: tuple[dict[tuple[str, str], Held], duckdb.DuckDBPyConnection],
+    matrix: tuple[dict[tuple[str, str], FinishedArm], duckdb.DuckDBPyConnection],
 ) -> None:
     arms, connection = matrix
     for request in arms["openai-chat", "one id for all"].endpoint.asked:

@@ -165,7 +165,9 @@ def test_requests_turn_and_log_are_the_same_with_and_without_it(tmp_path: Path) 
     shown, asked_shown = _converse(tmp_path / "shown", pieces.append)
     assert "".join(piece.text for piece in pieces) == "Let me look." + TEXT
     assert (shown.status, shown.answer, len(shown.calls)) == (silent.status, silent.answer, 1)
-    assert [one.body for one in asked_shown.asked] == [one.body for one in asked_silently.asked]
+    assert [request.body for request in asked_shown.asked] == [
+        request.body for request in asked_silently.asked
+    ]
     assert _read_log(tmp_path / "shown") == _read_log(tmp_path / "silent")
 
 

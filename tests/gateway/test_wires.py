@@ -186,11 +186,11 @@ def test_a_history_with_calls_and_results_is_written_in_order(wire: str) -> None
     )
     endpoint = BrainEndpoint(lambda _: Emitted("ok"), wire)
     ask_with(endpoint, lambda opened: opened.ask(ChatRequest("m", messages, (TOOL,))))
-    spoken = endpoint.asked[0].messages
-    results = [message.text for message in spoken if message.role == "tool"]
+    sent = endpoint.asked[0].messages
+    results = [message.text for message in sent if message.role == "tool"]
     assert ["found x" in results[0], "no" in results[1]] == [True, True]
-    assert sum(len(message.calls) for message in spoken) == 2
-    assert spoken[-1].text == "and now?"
+    assert sum(len(message.calls) for message in sent) == 2
+    assert sent[-1].text == "and now?"
     if wire == "gemini":
         assert '"thoughtSignature": "c2ln"' in json.dumps(endpoint.asked[0].body)
     if wire == "anthropic":  # Anthropic's API has the results and the user's text in one message

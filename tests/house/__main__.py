@@ -34,8 +34,8 @@ def measure_tree(root: Path) -> dict[str, str]:
 def list_findings(folder: str) -> None:
     """Print the names that should be changed, by folder: unclear names, and names without a verb."""
     modules = [module for module in read_modules(ROOT) if module.path.startswith(folder)]
-    for one, other in mutual_imports(modules):
-        print(f"both ways: {one} and {other}")
+    for first, other in mutual_imports(modules):
+        print(f"both ways: {first} and {other}")
     for module in modules:
         names = [function.name for function in functions([module])]
         riddles = [name for name in names if is_riddle(name)]

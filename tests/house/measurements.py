@@ -75,7 +75,7 @@ def mutual_imports(modules: list[SourceModule]) -> list[tuple[str, str]]:
             imported = by_name.get(name) or by_name.get(name.rpartition(".")[0])
             if imported is not None and imported.folder != module.folder:
                 arrows.add((module.folder, imported.folder))
-    return sorted((one, other) for one, other in arrows if one < other and (other, one) in arrows)
+    return sorted((first, other) for first, other in arrows if first < other and (other, first) in arrows)
 
 
 def functions(modules: list[SourceModule]) -> list[FunctionNode]:

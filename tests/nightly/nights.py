@@ -39,4 +39,4 @@ def do_night(
 
 def list_outcomes(store: Path) -> dict[str, Any]:
     """Return the outcome of each step of the newest nightly run, and how often the step was started."""
-    return {step.step: (step.outcome, step.told["tries"]) for step in NightRecords(store).list_steps(1)}
+    return {step.step: (step.outcome, step.figures["tries"]) for step in NightRecords(store).list_steps(1)}

@@ -39,10 +39,10 @@ def test_a_night_loads_all_sources_and_records_it(tmp_path: Path) -> None:
     assert (result.exit_code, count_calls(tmp_path)) == (NightExit.DONE, 12)
     (load,) = (step for step in NightRecords(tmp_path / "store").list_steps(1) if step.step == "load")
     assert load.ended is not None
-    assert (load.night, load.outcome, load.told["files"], load.told["calls"]) == (
+    assert (load.night, load.outcome, load.figures["files"], load.figures["calls"]) == (
         datetime.now().astimezone().date(), "done", 4, 12,
     )  # fmt: skip
-    assert [(source["name"], source["files"]) for source in load.told["sources"]] == [("eu", 2), ("us", 2)]
+    assert [(source["name"], source["files"]) for source in load.figures["sources"]] == [("eu", 2), ("us", 2)]
 
 
 @pytest.mark.thorough
@@ -119,7 +119,7 @@ def test_new_unreadable_files_are_named_with_their_reason_once(tmp_path: Path) -
     assert printed[-2].startswith(f"  unreadable: {tmp_path}/eu/notes.jsonl has no JSON object")
     assert printed[-1].startswith(f"  unreadable: {tmp_path}/us/a.jsonl: 1 unreadable line, the first: ")
     (recorded,) = NightRecords(tmp_path / "store").list_steps(1)
-    assert "unreadable" not in recorded.told
+    assert "unreadable" not in recorded.figures
     assert do_night(file, again=True).steps["load"].figures["unreadable"] == []
 
 

@@ -147,7 +147,7 @@ def test_decoded_values_are_redacted_to_any_depth_with_their_keys() -> None:
 
 
 def test_a_text_that_came_before_gives_what_it_gives_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(redactor, "_CHARACTERS_KEPT", 120)  # the cache is small, so that it drops some values
+    monkeypatch.setattr(redactor, "_MAX_CHARACTERS", 120)  # the cache is small, so that it drops some values
     texts = ["nothing to find here", r"C:\Users\nina\x", r'{"to": "\u0061lice@example.org"}', "/home/alice/x"]
     used = Redactor(RedactionRules(), b"key")
     for text, parsed in [*product(texts, (False, True))] * 3:

@@ -93,7 +93,7 @@ def write_logs(folder: Path) -> list[str]:
         plain, marked = split_marks(text)
         values += marked
         for spelled in (plain, SPELLINGS[next(spellings)](text), SPELLINGS[next(spellings)](text)):
-            lines.append(spoken_session(f"s{len(lines)} ({plain})", spelled))
+            lines.append(session_with_text(f"s{len(lines)} ({plain})", spelled))
             lines.append(f'{{"type": "turn_start", {json.dumps(spelled)}\n')
             cut = json.dumps(plain)[1:]  # the value ends where the excerpt of the line ends
             lines.append(f'{{"type": "turn_start", "x": {"-" * 150} {cut}\n')
@@ -109,7 +109,7 @@ def write_logs(folder: Path) -> list[str]:
     return values
 
 
-def spoken_session(name: str, text: str) -> str:
+def session_with_text(name: str, text: str) -> str:
     raw = f'{{"note": {json.dumps(text)}, "limit": 3'
     log = session(name, turns=(2,), raw=raw)
     for phrase in ("You write code.", "question 1", "text of the file", "Done."):

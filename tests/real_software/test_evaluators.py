@@ -111,4 +111,6 @@ def test_promptfoo_passes_right_calls_only(store: Path, tmp_path: Path) -> None:
     assert (folder / "out.json").exists(), done.stdout + done.stderr
     results = json.loads((folder / "out.json").read_text(encoding="utf-8"))["results"]["results"]
     assert len(results) == len(tests) * len(modes)
-    assert Counter(one["provider"]["id"] for one in results if one["success"]) == {"right": len(tests)}
+    assert Counter(result["provider"]["id"] for result in results if result["success"]) == {
+        "right": len(tests)
+    }

@@ -8,7 +8,7 @@ from ingest.events import FaultLayer, FlagSource, LogLine, ResultSeen, ResultSta
 from ingest.sessions.results.refusal_texts import find_refusal, settle_layer
 
 REJECTED, REFUSED = FaultLayer.TOOL_REJECTED, FaultLayer.REFUSED
-SAID = [
+MESSAGES = [
     # The text to replace does not exist.
     ("Claude Code Edit", "String to replace not found in file.\nString: foo", REJECTED),
     ("Claude Code Edit", "<tool_use_error>String to replace not found in file.</tool_use_error>", REJECTED),
@@ -64,7 +64,7 @@ SAID = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("tool", "text", "layer"), SAID)
+@pytest.mark.parametrize(("tool", "text", "layer"), MESSAGES)
 def test_a_failed_call_has_the_layer_that_its_text_shows(
     tool: str, text: str, layer: FaultLayer | None
 ) -> None:

@@ -115,7 +115,7 @@ def test_an_archive_cannot_be_piped_in(tmp_path: Path, store: Path, monkeypatch:
 def test_a_pipe_whose_format_shows_late_is_kept_within_bounds(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_content, "_KEPT_OF_PIPES", 3_000_000)
+    monkeypatch.setattr(log_content, "_MAX_OF_PIPES", 3_000_000)
     piped(monkeypatch, b"x" * 2_000_000 + b"\n" + session("s1").encode())
     assert load(["-"], store, max_line=100_000).sessions == 1
     piped(monkeypatch, b"x" * 4_000_000 + b"\n" + session("s2").encode())

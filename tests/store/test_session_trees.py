@@ -118,7 +118,7 @@ def test_a_call_within_a_file_has_its_line_and_byte(logs: Path, store: Path) -> 
 
 
 SAMPLES = Path(__file__).parents[2] / "sample_data" / "logs"
-TOLD = "SELECT tool_call_id, tool, result_text FROM tool_calls ORDER BY ALL"
+RESULTS = "SELECT tool_call_id, tool, result_text FROM tool_calls ORDER BY ALL"
 
 
 def test_the_sample_of_opencode_has_the_calls_that_its_parts_hold(store: Path) -> None:
@@ -131,7 +131,7 @@ def test_the_sample_of_opencode_has_the_calls_that_its_parts_hold(store: Path) -
     ]
     load([SAMPLES / "opencode" / "storage"], store)
     assert len(counted) == 8
-    assert ask(store, TOLD) == sorted((call, tool, text or None) for call, tool, text in counted)
+    assert ask(store, RESULTS) == sorted((call, tool, text or None) for call, tool, text in counted)
 
 
 def test_the_sample_of_strands_has_the_calls_that_its_messages_hold(store: Path) -> None:
@@ -144,7 +144,7 @@ def test_the_sample_of_strands_has_the_calls_that_its_messages_hold(store: Path)
     results = [block["toolResult"] for block in blocks if "toolResult" in block]
     load([folder], store)
     assert len(names) == 5
-    assert ask(store, TOLD) == sorted(
+    assert ask(store, RESULTS) == sorted(
         (result["toolUseId"], names[result["toolUseId"]], result["content"][0]["text"]) for result in results
     )
 

@@ -107,7 +107,7 @@ def _name_rows(choices: ModelChoices, label: Label) -> list[tuple[str, ModelChoi
     """Return each row with a unique alias."""
     names = [row.name for row in choices.rows]
     labels = [label(choices.by, name) for name in names]
-    aliases = [one if labels.count(one) == 1 else name for one, name in zip(labels, names, strict=True)]
+    aliases = [alias if labels.count(alias) == 1 else name for alias, name in zip(labels, names, strict=True)]
     return list(zip(aliases, choices.rows, strict=True))
 
 

@@ -212,7 +212,7 @@ def break_down(
 def _pair_slices(
     dimension: str, a: Sequence[Slice], b: Sequence[Slice], work: ArmStrata | None, arms: tuple[str, str]
 ) -> list[StratumComparison]:
-    firsts, seconds = {slice_.name: slice_ for slice_ in a}, {one.name: one for one in b}
+    firsts, seconds = {slice_.name: slice_ for slice_ in a}, {slice_.name: slice_ for slice_ in b}
     both = [name for name in seconds if name in firsts]
     mixes = None
     if work is not None and dimension in work.dimensions:

@@ -33,7 +33,7 @@ _WHOLE = frozenset(
     }
 )
 # These columns contain ids, names, and words from a fixed list.
-_KEPT = frozenset(
+_SHOWN = frozenset(
     {
         *("arm", "args_source", "call_id", "capabilities", "chain_id", "chain_outcome", "code", "cut"),
         *("definition", "definition_id", "definition_origin", "derived_reason", "description", "ended"),
@@ -58,7 +58,7 @@ _KEPT = frozenset(
 _CODE = "nullif(regexp_extract({0}, '^[a-z_]+'), '')"
 _WORD = "nullif(regexp_extract({0}, '^[\\w.:-]{{1,40}}$'), '')"
 _TASK = "if(trial_run IS NULL, left(md5({0}), 16), left({0}, 1000000))"
-_TOLD = "if({0} IS NULL, NULL, 'not shown')"
+_NOT_SHOWN = "if({0} IS NULL, NULL, 'not shown')"
 _SIGNATURE = f"""
     coalesce(if(fault_layer IN ('syntax', 'schema'), {_CODE}, NULL), 'text not shown')
     || ' (' || left(signature_id, 8) || ')'
@@ -68,8 +68,8 @@ _SIGNATURE = f"""
 _INSTEAD = {
     "daily_parameters.parameter": "if(code = 'unknown_parameter', '', regexp_extract({0}, '^[A-Za-z_]\\w*'))",
     "diagnostics.path": "if(code = 'unknown_parameter', '$', regexp_extract({0}, '^\\$(\\.[A-Za-z_]\\w*)?'))",
-    "files.reason": _TOLD,
-    "probes.error": _TOLD,
+    "files.reason": _NOT_SHOWN,
+    "probes.error": _NOT_SHOWN,
     "rejects.reason": "'not shown'",
     "sessions.task": _TASK,
     "signatures.text": _SIGNATURE,
@@ -99,7 +99,7 @@ def _select_column(table: str, column: str, kind: str) -> str:
     instead = _INSTEAD.get(f"{table}.{column}")
     if instead is not None:
         return f"{instead.format(quoted)} AS {quoted}"
-    is_kept = kind != "BLOB" and ("VARCHAR" not in kind or column in _KEPT)
-    if is_kept or table in _WHOLE:
+    is_shown = kind != "BLOB" and ("VARCHAR" not in kind or column in _SHOWN)
+    if is_shown or table in _WHOLE:
         return quoted
     return f"NULL::{kind} AS {quoted}"

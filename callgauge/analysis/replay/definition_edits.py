@@ -431,16 +431,16 @@ def _shorten_description(written: str, node: _SchemaNode) -> tuple[str, str]:
     enum = find_enum(node.schema)
     values = {str(value) for value in enum[1] if value is not None} if enum else set()
     known = set(_SENTENCE_END.split(node.above.strip()))
-    kept: list[str] = []
+    sentences: list[str] = []
     reason = "blanks"
     for sentence in _SENTENCE_END.split(written.strip()):
         if values and _ONLY_LISTS.match(sentence) and set(find_listed_values(sentence)) == values:
             reason = "values"
-        elif len(sentence) >= _LONG_SENTENCE and (sentence in known or sentence in kept):
+        elif len(sentence) >= _LONG_SENTENCE and (sentence in known or sentence in sentences):
             reason = "repeated"
         else:
-            kept.append(sentence)
-    return (" ".join(kept), reason) if reason != "blanks" else (_clean_blanks(written), reason)
+            sentences.append(sentence)
+    return (" ".join(sentences), reason) if reason != "blanks" else (_clean_blanks(written), reason)
 
 
 def _clean_blanks(text: str) -> str:

@@ -32,7 +32,7 @@ _KILLED, _TOO_LONG = 9, 24  # SIGKILL and SIGXCPU, which Windows does not define
 COMMAND: Sequence[str] = (sys.executable, "-P", "-m", "callgauge.analysis.replay.worker")
 WAITING = 8  # maximum number of waiting jobs
 AT_ONCE = 200_000  # a link starts its replay automatically if at most this many calls match
-KEPT = 8  # number of finished jobs whose results are kept, to answer equal requests
+FINISHED = 8  # number of finished jobs whose results are kept, to answer equal requests
 FIXES = 200  # number of finished searches for edits whose results are kept
 _ROOT = Path(__file__).parents[3]
 
@@ -247,7 +247,7 @@ class ReplayQueue:
         for job in self._jobs:
             job.poll()
             if job.state == JobState.DONE:
-                self._finished = [*self._finished, job][-KEPT:]
+                self._finished = [*self._finished, job][-FINISHED:]
                 if job.fixes is not None:
                     self._fixes = [*self._fixes, (job.request, job.fixes)][-FIXES:]
         self._jobs = [job for job in self._jobs if job.state in (JobState.WAITING, JobState.RUNNING)]

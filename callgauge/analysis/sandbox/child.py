@@ -128,26 +128,26 @@ def _answer(
 ) -> tuple[dict[str, Any], pa.Table]:
     began = time.monotonic()
     # A relation streams rows. execute() reads all rows first, but some results never end.
-    asked = connection.sql(allow_statement(connection, request["sql"]))
-    if len(asked.columns) > _MOST_COLUMNS:
+    relation = connection.sql(allow_statement(connection, request["sql"]))
+    if len(relation.columns) > _MOST_COLUMNS:
         raise StatementRefusedError(
             f"The result has more than {_MOST_COLUMNS} columns: name those that you need."
         )
-    reader = asked.to_arrow_reader(_BATCH)
-    kept: list[pa.RecordBatch] = []
+    reader = relation.to_arrow_reader(_BATCH)
+    batches: list[pa.RecordBatch] = []
     rows, room, full, whole = 0, request["bytes"], False, False
     for batch in reader:
         rows += len(batch)
         if not full:
-            fits = _count_fitting(batch, min(request["rows"] - sum(map(len, kept)), len(batch)), room)
-            kept.append(batch.slice(0, fits))
-            room -= kept[-1].nbytes
+            fits = _count_fitting(batch, min(request["rows"] - sum(map(len, batches)), len(batch)), room)
+            batches.append(batch.slice(0, fits))
+            room -= batches[-1].nbytes
             full = fits < len(batch)
         elif time.monotonic() - began > request["counting"]:
             break
     else:
         whole = True
-    table = pa.Table.from_batches(kept, reader.schema)
+    table = pa.Table.from_batches(batches, reader.schema)
     table = table.rename_columns(_make_unique(table.column_names))
     header = {"rows": rows, "counted": whole, "seconds": time.monotonic() - began}
     return header, table
@@ -178,11 +178,11 @@ def _make_unique(names: list[str]) -> list[str]:
 
 def _describe_error(problem: BaseException, generation: str) -> str:
     """Return the error message of DuckDB without the path of the store on this machine."""
-    said = str(problem).strip() or "There was not enough memory for it."
+    message = str(problem).strip() or "There was not enough memory for it."
     if isinstance(problem, (duckdb.InternalException, duckdb.FatalException)):
         # The rest of the message is a stack trace with files of this machine.
         return "DuckDB met an error of its own in this query. Ask in other words, or for fewer columns."
-    return said.replace(generation, "the store").replace(str(Path(generation).parent), "the store")
+    return message.replace(generation, "the store").replace(str(Path(generation).parent), "the store")
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ class QueryResult:
     def number_columns(self) -> list[str]:
         """Return the names of the numeric columns."""
         kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
-        return [field.name for field in self.table.schema if any(is_one(field.type) for is_one in kinds)]
+        return [field.name for field in self.table.schema if any(is_kind(field.type) for is_kind in kinds)]
 
     def time_columns(self) -> list[str]:
         """Return the names of the columns with days or times."""

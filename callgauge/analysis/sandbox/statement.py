@@ -65,7 +65,7 @@ _FUNCTIONS_REFUSED = frozenset(
 # character.
 _SCHEMAS = ("main", "information_schema")
 _FILE_LIKE = frozenset("./\\:")
-_ONE = "One statement at a time: "
+_ONE_STATEMENT = "One statement at a time: "
 
 
 class StatementRefusedError(Exception):
@@ -81,13 +81,13 @@ def allow_statement(connection: duckdb.DuckDBPyConnection, sql: str) -> duckdb.S
     if not statements:
         raise StatementRefusedError("The text contains no statement.")
     if len(statements) > 1:
-        raise StatementRefusedError(f"{_ONE}this text has {len(statements)}.")
+        raise StatementRefusedError(f"{_ONE_STATEMENT}this text has {len(statements)}.")
     statement = statements[0]
     if statement.type == duckdb.StatementType.EXPLAIN:
         return _allow_explained(connection, sql)
     if statement.type == duckdb.StatementType.MULTI:
         raise StatementRefusedError(
-            f"{_ONE}PIVOT needs its columns named, as in PIVOT … ON model IN ('a', 'b')."
+            f"{_ONE_STATEMENT}PIVOT needs its columns named, as in PIVOT … ON model IN ('a', 'b')."
         )
     if statement.type != duckdb.StatementType.SELECT:
         raise StatementRefusedError(_check_reads_only(statement.type.name))

@@ -203,16 +203,16 @@ def _keep_validated(schema: Any) -> Any:
         return [_keep_validated(inner) for inner in schema]
     if not isinstance(schema, Mapping):
         return schema
-    kept: Line = {}
+    validated: Line = {}
     for name, value in schema.items():
         if name in ("properties", "patternProperties", "$defs", "definitions"):
-            kept[name] = {key: _keep_validated(inner) for key, inner in value.items()}
+            validated[name] = {key: _keep_validated(inner) for key, inner in value.items()}
         elif name == "pattern":
             if _PLAIN_PATTERN.fullmatch(value):
-                kept[name] = value
+                validated[name] = value
         elif name in _VALIDATED:
-            kept[name] = value if name in ("enum", "const") else _keep_validated(value)
-    return kept
+            validated[name] = value if name in ("enum", "const") else _keep_validated(value)
+    return validated
 
 
 def _no_template(value: Any) -> str:

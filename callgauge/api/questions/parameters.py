@@ -48,7 +48,7 @@ class Parameter:
             raise ProblemError(400, f"{self.name} takes one value; it was given {len(values)} times.")
         for value in values:
             self._check_text(value)
-        return tuple(values) if self.kind == "texts" else self._read_one(values[0])
+        return tuple(values) if self.kind == "texts" else self._read_value(values[0])
 
     def _check_text(self, value: str) -> None:
         if len(value) > self.longest:
@@ -58,7 +58,7 @@ class Parameter:
         if self.choices and value not in self.choices:
             raise refuse_name(self.name, value, self.choices)
 
-    def _read_one(self, value: str) -> Any:
+    def _read_value(self, value: str) -> Any:
         try:
             if self.kind == "day":
                 return date.fromisoformat(value)

@@ -90,7 +90,7 @@ class SharedStore:
     seconds: float = SECONDS
     _opened: dict[_Identity, _Opened] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _asked: int = 0
+    _open_questions: int = 0
     _limiter: anyio.CapacityLimiter | None = None
 
     async def answer(
@@ -102,15 +102,15 @@ class SharedStore:
 
         `wait_until_left` returns when the client has disconnected.
         """
-        if self._asked >= AT_ONCE + WAITING:
+        if self._open_questions >= AT_ONCE + WAITING:
             raise ProblemError(503, "Many questions are waiting already: ask again in some seconds.")
         self._limiter = self._limiter or anyio.CapacityLimiter(AT_ONCE)
-        self._asked += 1
+        self._open_questions += 1
         try:
             async with self._limiter:
                 return await self._run(question, wait_until_left)
         finally:
-            self._asked -= 1
+            self._open_questions -= 1
 
     async def _run(
         self,

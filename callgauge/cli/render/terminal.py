@@ -90,16 +90,16 @@ class Interrupts:
     """
 
     def __init__(self, heard: bytes) -> None:
-        self._asked = False
+        self._stop_wanted = False
         self._heard = heard
 
     def is_stop_wanted(self) -> bool:
-        return self._asked
+        return self._stop_wanted
 
     def __call__(self, _signal: int, _frame: FrameType | None) -> None:
-        if self._asked:
+        if self._stop_wanted:
             raise KeyboardInterrupt
-        self._asked = True
+        self._stop_wanted = True
         # Do not call print() here, because the signal may have interrupted another print().
         os.write(2, self._heard)
 

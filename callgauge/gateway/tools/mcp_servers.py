@@ -385,7 +385,7 @@ class _StderrTail:
     def __init__(self) -> None:
         reading, writing = os.pipe()
         self.file: TextIO = os.fdopen(writing, "w")
-        self._kept = b""
+        self._last_bytes = b""
         self._reader = threading.Thread(target=self._read, args=(reading,), daemon=True)
 
     def __enter__(self) -> Self:
@@ -400,7 +400,7 @@ class _StderrTail:
     def _read(self, reading: int) -> None:
         with os.fdopen(reading, "rb", buffering=0) as pipe:
             while part := pipe.read(_TAIL):
-                self._kept = (self._kept + part)[-_TAIL:]
+                self._last_bytes = (self._last_bytes + part)[-_TAIL:]
 
     async def quote(self) -> str:
         """Return the last lines of standard error in brackets, or ''. Call this method only after the server
@@ -408,6 +408,6 @@ class _StderrTail:
         """
         self.file.close()
         await asyncio.to_thread(self._reader.join, 1.0)
-        lines = self._kept.decode("utf-8", "replace").split("\n")
+        lines = self._last_bytes.decode("utf-8", "replace").split("\n")
         output = " ".join(line.strip() for line in lines[-6:] if line.strip())
         return f" (its last output: {output[-500:]})" if output else ""

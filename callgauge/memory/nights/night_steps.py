@@ -30,8 +30,8 @@ class NightStep:
     """A step of a nightly run. `outcome` is None while the step runs, and also if the step's process was
     killed.
 
-    `told` contains figures for people. After a failure `told` has the item `problem`, a sentence. For a
-    skipped step `told` has the item `reason`. `tries` counts how often the step began in this nightly run.
+    `figures` contains numbers for people. After a failure `figures` has the item `problem`, a sentence. For a
+    skipped step `figures` has the item `reason`. `tries` counts how often the step began in this nightly run.
     """
 
     night: date
@@ -39,7 +39,7 @@ class NightStep:
     began: datetime
     ended: datetime | None
     outcome: Outcome | None
-    told: Mapping[str, Any]
+    figures: Mapping[str, Any]
 
     @property
     def is_over(self) -> bool:

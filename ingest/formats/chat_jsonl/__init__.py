@@ -126,7 +126,7 @@ def recognise(head: Sequence[dict[str, Any]]) -> bool:
 
 def _is_transcript(record: Mapping[str, Any]) -> bool:
     messages = _list_messages(record)
-    return isinstance(messages, list) and bool(messages) and all(map(_read_one, messages))
+    return isinstance(messages, list) and bool(messages) and all(map(_parse_message, messages))
 
 
 def _list_messages(value: Mapping[str, Any]) -> Any:
@@ -139,7 +139,7 @@ def _list_messages(value: Mapping[str, Any]) -> Any:
     return unify_messages(messages) if isinstance(messages, list) else messages
 
 
-def _read_one(raw: Any) -> Message | None:
+def _parse_message(raw: Any) -> Message | None:
     """Return an object as a message. Return None when the object, its content or one of its tool calls is
     unreadable.
     """
@@ -220,7 +220,7 @@ def describe_record(value: Mapping[str, Any]) -> dict[str, str]:
 
     The keys are the field names that `--map` can set. Fields that the record lacks are left out.
     """
-    pairs, value = _read_said(value), _merge_metadata(value)
+    pairs, value = _read_logged_messages(value), _merge_metadata(value)
     messages = [] if isinstance(pairs, tuple) else [pair.message for pair in pairs]
     roles = ", ".join(
         f"{count} {role}" for role, count in Counter(message.role for message in messages).items()
@@ -246,7 +246,7 @@ def describe_record(value: Mapping[str, Any]) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-class SaidMessage(NamedTuple):
+class LoggedMessage(NamedTuple):
     """A message, and the unchanged object that contains the message in the log."""
 
     message: Message
@@ -270,7 +270,7 @@ class _ChatTranscripts:
         mapped = record.value if self._mapping is None else self._map_fields(record.value, self._mapping)
         if self._mapping is not None and self._mapping.skips(mapped):
             return
-        pairs = _read_said(mapped)
+        pairs = _read_logged_messages(mapped)
         if isinstance(pairs, tuple):
             yield Rejected(record.where, *pairs, make_snippet(record.data))
             return
@@ -347,7 +347,7 @@ class _ChatTranscripts:
     def _take_messages(
         self,
         conversation: JoinedConversation,
-        pairs: Sequence[SaidMessage],
+        pairs: Sequence[LoggedMessage],
         value: Mapping[str, Any],
         record: Record,
     ) -> Iterator[Event]:
@@ -383,7 +383,7 @@ class _ChatTranscripts:
             self._missing.pop("tokens", None)
 
 
-def _read_said(value: Mapping[str, Any]) -> list[SaidMessage] | tuple[str, str]:
+def _read_logged_messages(value: Mapping[str, Any]) -> list[LoggedMessage] | tuple[str, str]:
     """Return the messages of a record, including the reply.
 
     If the record is invalid, return the reject code and the reason.
@@ -393,11 +393,11 @@ def _read_said(value: Mapping[str, Any]) -> list[SaidMessage] | tuple[str, str]:
         return "missing_field", "there are no messages"
     if not isinstance(messages, list):
         return "wrong_type", f"messages is {json_type(messages)}, not an array"
-    pairs = [SaidMessage(message, raw) for raw in messages if (message := _read_one(raw)) is not None]
+    pairs = [LoggedMessage(message, raw) for raw in messages if (message := _parse_message(raw)) is not None]
     if unread := len(messages) - len(pairs):
         return "wrong_type", f"{unread:,} of {len(messages):,} messages have no known role or content"
     if pairs[-1].message.role != "assistant" and (reply := _read_reply(value)) is not None:
-        pairs.append(SaidMessage(reply, {}))
+        pairs.append(LoggedMessage(reply, {}))
     return pairs
 
 
@@ -422,7 +422,7 @@ def _read_reply(value: Mapping[str, Any]) -> Message | None:
     return None
 
 
-def _make_line(value: Mapping[str, Any], pairs: Sequence[SaidMessage]) -> TranscriptLine:
+def _make_line(value: Mapping[str, Any], pairs: Sequence[LoggedMessage]) -> TranscriptLine:
     """Return a line with its ids, its system prompt and the messages after the system prompt."""
     stated = (_read_system(value[key]) for key in _SYSTEMS if key in value)
     prompts = [
@@ -438,7 +438,7 @@ def _make_line(value: Mapping[str, Any], pairs: Sequence[SaidMessage]) -> Transc
     )
 
 
-def _count_leading(pairs: Sequence[SaidMessage]) -> int:
+def _count_leading(pairs: Sequence[LoggedMessage]) -> int:
     """Return the number of system messages before the first other message. They form the system prompt."""
     return next((at for at, pair in enumerate(pairs) if pair.message.role != "system"), len(pairs))
 

@@ -8,8 +8,8 @@ A line that names its conversation always belongs to that conversation. Other li
 repeat a whole conversation or one of its unique call ids. Two users who wrote the same text keep separate
 conversations.
 
-About `KEPT` bytes are remembered. A conversation that was dropped from memory counts as a new one when it
-continues.
+About `MAX_BYTES` bytes are remembered. A conversation that was dropped from memory counts as a new one when
+it continues.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ingest.formats.conversations.message_dump import DumpedSession
 from ingest.formats.provider_messages.message_hashes import call_mark, is_unique, words_mark
 from ingest.formats.provider_messages.message_parts import Message
 
-KEPT = 64 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 _MARK = 100  # approximate bytes that the hash of one message needs in memory
 _CONVERSATION = 2_000  # approximate bytes that a conversation needs without its message hashes and texts
 
@@ -66,7 +66,7 @@ class JoinedConversation(msgspec.Struct):
     marks: list[MessageMark] = []
     places: dict[bytes, int] = {}  # hash of a unique message → its index in `marks`
     results: int = 0  # number of tool results since the last message with a mark
-    kept: int = _CONVERSATION  # approximate bytes in memory
+    size: int = _CONVERSATION  # approximate bytes in memory
     texts: tuple[int, int] = (
         0,
         0,
@@ -96,7 +96,7 @@ class ConversationJoiner:
 
     def __init__(self) -> None:
         self._numbers = 0
-        self._kept = 0
+        self._size = 0
         self._open: OrderedDict[int, JoinedConversation] = OrderedDict()
         self._by_id: dict[str, int] = {}
         self._by_name: dict[str, int] = {}
@@ -128,7 +128,7 @@ class ConversationJoiner:
             self._numbers, session, line.conversation, line.name, hash_parts(line.prompt or "")
         )
         self._open[begun.number] = begun
-        self._kept += begun.kept
+        self._size += begun.size
         if begun.id is not None:
             self._by_id[begun.id] = begun.number
         elif begun.name is not None:
@@ -141,7 +141,7 @@ class ConversationJoiner:
         The first added message is the one at index `start`.
         """
         self._drop_history(conversation)
-        self._kept -= conversation.kept
+        self._size -= conversation.size
         question_size, reply_size = conversation.texts
         for message, mark in zip(line.messages[start:], line.marks[start:], strict=True):
             if mark is None:
@@ -157,14 +157,14 @@ class ConversationJoiner:
                 if conversation.id is None:
                     self._by_call[mark.digest] = conversation.number
         conversation.texts = (question_size, reply_size)
-        conversation.kept = _CONVERSATION + _MARK * len(conversation.marks) + question_size + reply_size
-        self._kept += conversation.kept
+        conversation.size = _CONVERSATION + _MARK * len(conversation.marks) + question_size + reply_size
+        self._size += conversation.size
         if conversation.id is None and conversation.marks:
             self._by_history.setdefault(conversation.history, {})[conversation.number] = None
 
     def drain_surplus(self) -> Iterator[JoinedConversation]:
         """Remove and yield the longest inactive conversations until the memory limit is met."""
-        while self._kept > KEPT and len(self._open) > 1:
+        while self._size > MAX_BYTES and len(self._open) > 1:
             yield self._forget_oldest()
 
     def drain(self) -> Iterator[JoinedConversation]:
@@ -174,7 +174,7 @@ class ConversationJoiner:
 
     def _forget_oldest(self) -> JoinedConversation:
         _, oldest = self._open.popitem(last=False)
-        self._kept -= oldest.kept
+        self._size -= oldest.size
         self._drop_key(self._by_id, oldest.id, oldest)
         self._drop_key(self._by_name, oldest.name, oldest)
         self._drop_history(oldest)

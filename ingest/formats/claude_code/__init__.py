@@ -155,9 +155,9 @@ class _Transcript:
         self._headless = ConsecutiveRuns("session_id", HeadlessRun)
         # uuid of a sidechain record → uuid of the first record of that sidechain
         self._chains: dict[str, str] = {}
-        self._spoken: ClaudeConversation | None = None  # the previous record's conversation
-        self._lane_spoken: str | None = None
-        self._grown = 0  # bytes read into `_spoken` since the last memory check
+        self._last_conversation: ClaudeConversation | None = None  # the previous record's conversation
+        self._last_lane: str | None = None
+        self._grown = 0  # bytes read into `_last_conversation` since the last memory check
 
     def finish(self) -> Iterator[Event]:
         for conversation in self._open.drain():
@@ -183,7 +183,9 @@ class _Transcript:
                 return [Rejected(record.where, entry.code, entry.reason, make_snippet(record.data))]
         events: list[Event] = []
         lane = self._find_lane(entry) if entry.is_sidechain else entry.session_id or ""
-        conversation = self._spoken if lane == self._lane_spoken else self._find_conversation(lane, entry)
+        conversation = (
+            self._last_conversation if lane == self._last_lane else self._find_conversation(lane, entry)
+        )
         if conversation is None:
             return events
         size = len(record.data)
@@ -214,14 +216,14 @@ class _Transcript:
         if entry.type == "system" and lane not in self._open:
             return None
         parent = entry.session_id if entry.is_sidechain else None
-        self._lane_spoken = lane
+        self._last_lane = lane
         kind = self._kinds.get(entry.started_by or "")
-        self._spoken = self._open.open(lane, partial(ClaudeConversation, lane, parent, kind))
-        return self._spoken
+        self._last_conversation = self._open.open(lane, partial(ClaudeConversation, lane, parent, kind))
+        return self._last_conversation
 
     def _spill(self) -> None:
-        if self._lane_spoken is not None:
-            self._open.spill(self._lane_spoken, self._grown)
+        if self._last_lane is not None:
+            self._open.spill(self._last_lane, self._grown)
         self._grown = 0
 
     def _find_lane(self, entry: TranscriptEntry) -> str:
@@ -249,8 +251,8 @@ class _Transcript:
         `report` is the result of the tool call that started the sub-agent. The result contains the
         sub-agent's status and answer.
         """
-        if lane == self._lane_spoken:
-            self._spoken = self._lane_spoken = None
+        if lane == self._last_lane:
+            self._last_conversation = self._last_lane = None
         conversation = self._open.pop(lane)
         if conversation is not None:
             conversation.finish(out, status=report.status, answer=report.answer)

@@ -50,7 +50,7 @@ _REMEMBERED = 50_000  # maximum number of earlier records that are remembered to
 _KEY_SIZE = 150  # approximate bytes that the key of one record needs in memory
 SYNTHETIC = "<synthetic>"  # the model name in messages that Claude Code wrote itself
 _NOTHING = MessageBody()
-_NOTHING_SAID = Usage()
+_NO_USAGE = Usage()
 
 
 class OpenMessage(msgspec.Struct, gc=False):
@@ -76,7 +76,7 @@ class OpenMessage(msgspec.Struct, gc=False):
         The counts are final if the record has a stop reason, or if it has more output tokens than the
         previous record.
         """
-        if usage is not None and usage != _NOTHING_SAID:
+        if usage is not None and usage != _NO_USAGE:
             before, self.usage = self.output_tokens, usage
             if before is not None and (now := self.output_tokens) is not None and now > before:
                 self.usage_is_final = True
@@ -95,7 +95,7 @@ class TranscriptPrompt(msgspec.Struct, gc=False):
     ts: datetime | None
     text: str
     key: str | None
-    said: UserLineKind
+    kind: UserLineKind
 
 
 class TranscriptTurn(msgspec.Struct, gc=False):
@@ -281,7 +281,7 @@ class ClaudeConversation:
         elif (
             kind is UserLineKind.COMMAND_OUTPUT
             and self._prompt is not None
-            and self._prompt.said is UserLineKind.COMMAND
+            and self._prompt.kind is UserLineKind.COMMAND
         ):
             self._prompt = None
         elif not has_results and not entry.is_meta and not entry.is_compact_summary:
@@ -301,8 +301,8 @@ class ClaudeConversation:
         out: list[Event],
     ) -> None:
         if block.tool_use_id is not None:
-            told_at = "" if names_one_call(block.tool_use_id) else entry.timestamp
-            if self._is_repeated(f"result:{told_at}:{block.tool_use_id}"):
+            timestamp = "" if names_one_call(block.tool_use_id) else entry.timestamp
+            if self._is_repeated(f"result:{timestamp}:{block.tool_use_id}"):
                 return
         report = entry.tool_use_result
         event = make_result(

@@ -53,11 +53,11 @@ class ContentBlock(msgspec.Struct, gc=False):
 class DecodedBlock(ContentBlock, gc=False):
     """A content block from a line that was decoded as a whole, so `input` is already decoded."""
 
-    given: Any = None
+    decoded_input: Any = None
 
     @property
     def arguments(self) -> Any:
-        return self.given
+        return self.decoded_input
 
 
 class Usage(msgspec.Struct, gc=False):
@@ -111,11 +111,11 @@ class ToolReport(msgspec.Struct, gc=False, rename="camel"):
 class DecodedReport(ToolReport, gc=False):
     """A tool report from a line that was decoded as a whole, so `content` is already decoded."""
 
-    given: Any = None
+    decoded_content: Any = None
 
     @property
     def answer(self) -> str:
-        return _join_texts(self.given)
+        return _join_texts(self.decoded_content)
 
 
 class TranscriptEntry(msgspec.Struct, gc=False, rename="camel"):
@@ -202,8 +202,8 @@ def read_entry(record: dict[str, Any]) -> TranscriptEntry | UnusableEntry | None
     inner = _find_inner_record(record)
     if inner.get("type") in SPEAKING:
         return _find_problem(inner) or _make_entry(inner)
-    is_said = inner.get("type") == "system" and isinstance(inner.get("sessionId"), str)
-    return _make_entry(inner) if is_said else None
+    is_in_session = inner.get("type") == "system" and isinstance(inner.get("sessionId"), str)
+    return _make_entry(inner) if is_in_session else None
 
 
 def _find_inner_record(record: dict[str, Any]) -> dict[str, Any]:
@@ -267,7 +267,7 @@ def _read_report(report: Mapping[str, Any]) -> ToolReport:
         status=read_text(report.get("status")),
         duration_ms=read_number(report["durationMs"]) if "durationMs" in report else msgspec.UNSET,
         total_duration_ms=read_number(report.get("totalDurationMs")),
-        given=report.get("content"),
+        decoded_content=report.get("content"),
     )
 
 
@@ -295,7 +295,7 @@ def _read_block(block: Mapping[str, Any]) -> ContentBlock:
         tool_use_id=read_text(block.get("tool_use_id")),
         content=content if isinstance(content, str) else _read_parts(content),
         is_error=block.get("is_error") is True,
-        given=block.get("input"),
+        decoded_input=block.get("input"),
     )
 
 

@@ -32,7 +32,7 @@ from ingest.formats.provider_messages.chat_messages import argument_fields, join
 from ingest.log_format import Record
 
 _STOPPED_BY_PEOPLE = frozenset({"interrupted", "replaced", "review_ended"})
-_HELD = 1_000
+_MAX_ITEMS = 1_000
 _REMOTE = "mcp__"  # prefix of MCP tools, which have their own error texts for invalid arguments
 
 
@@ -48,7 +48,7 @@ class Rollout:
         self._has_tasks = False
         self._servers: dict[str, str] = {}  # call id → the MCP server that ran it
         # call id → whether the call succeeded, if an event before the result reported it
-        self._told: dict[str, bool] = {}
+        self._successes: dict[str, bool] = {}
         self._where = LogLine(1, 0)
         self._ts: datetime | None = None
 
@@ -173,7 +173,7 @@ class Rollout:
             read_text(payload.get("call_id")),
             read_object(payload.get("output")).get("success"),
         )
-        is_success = self._told.pop(call_id or "", success if isinstance(success, bool) else None)
+        is_success = self._successes.pop(call_id or "", success if isinstance(success, bool) else None)
         return self._take_result(call_id, output_text(payload), is_success)
 
     def _take_search_output(self, payload: Mapping[str, Any]) -> Iterator[Event]:
@@ -201,7 +201,7 @@ class Rollout:
     def _take_tool_end(self, payload: Mapping[str, Any]) -> Iterable[Event]:
         call_id, is_success = read_text(payload.get("call_id")) or "", read_event_status(payload)
         if is_success is not None:
-            remember_call(self._told, call_id, is_success)
+            remember_call(self._successes, call_id, is_success)
         server = read_text(read_object(payload.get("invocation")).get("server"))
         if server is not None:
             remember_call(self._servers, call_id, server)
@@ -286,7 +286,7 @@ class _OpenStep(msgspec.Struct):
 
         The next item then begins a new step.
         """
-        return len(self.texts) + len(self.calls) + len(self.results) >= _HELD
+        return len(self.texts) + len(self.calls) + len(self.results) >= _MAX_ITEMS
 
 
 class StepTracker:

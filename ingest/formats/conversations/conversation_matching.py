@@ -43,20 +43,20 @@ _TIES = 50
 class FailedRequest(msgspec.Struct):
     """A request without a reply, kept until the conversation continues or the file ends.
 
-    `word` is the reason for the failure. `said` is the user's text, or None if the request did not begin a
-    turn.
+    `word` is the reason for the failure. `question` is the user's text, or None if the request did not begin
+    a turn.
     """
 
     where: LogLine
     ts: datetime | None
     word: str
-    said: str | None
+    question: str | None
 
 
 class RepeatedConversation(msgspec.Struct):
     """The state of one conversation, to be compared with the next request.
 
-    `head` is the hash of the history up to the last reply, and `asked` up to the last request. `named`
+    `head` is the hash of the history up to the last reply, and `request_hash` up to the last request. `named`
     contains the unique ids of the latest tool calls, and `anchor` is the hash up to the reply that made these
     calls.
     """
@@ -65,7 +65,7 @@ class RepeatedConversation(msgspec.Struct):
     session: str
     parent: str | None = None
     head: bytes | None = None
-    asked: bytes | None = None
+    request_hash: bytes | None = None
     reply_id: str | None = None  # the id of the last reply
     named: tuple[str, ...] = ()
     anchor: bytes | None = None
@@ -146,7 +146,7 @@ class ConversationMatcher:
         self._numbers = 0
         self._open: OrderedDict[int, RepeatedConversation] = OrderedDict()
         self._heads: dict[bytes, int] = {}
-        self._asked: dict[bytes, int] = {}
+        self._requests: dict[bytes, int] = {}
         self._names: dict[str, int] = {}
         # session id → number of conversations that use it
         self._sessions: OrderedDict[str, int] = OrderedDict()
@@ -174,7 +174,7 @@ class ConversationMatcher:
 
         If the request continues no conversation, a new conversation begins.
         """
-        request = exchange.asked or ModelRequest()
+        request = exchange.request or ModelRequest()
         match = self.find_by_name(exchange, request) or self.find_by_history(exchange, request)
         if match is None:
             match = FoundConversation(self._begin(exchange), 0, hash_seed(exchange, request), certain=False)
@@ -200,7 +200,7 @@ class ConversationMatcher:
         """Record a reply as the latest reply of a conversation. The next request is compared with it."""
         self._forget(thread)
         thread.failed = None
-        thread.asked, thread.certain = trail.end, trail.certain
+        thread.request_hash, thread.certain = trail.end, trail.certain
         thread.head = (
             extend_hash(trail.end, ConversationItem(ItemKind.MODEL, reply.marks)) if reply.marks else None
         )
@@ -217,7 +217,7 @@ class ConversationMatcher:
         """Record that a request got no reply. A second attempt then counts as the same request."""
         self._forget(thread)
         thread.failed = failure
-        thread.asked = trail.end
+        thread.request_hash = trail.end
         self._remember(thread)
 
     def drain_surplus(self) -> Iterator[RepeatedConversation]:
@@ -289,7 +289,7 @@ class ConversationMatcher:
         it changed or dropped the reply.
         """
         for point in reversed(points):
-            thread = self._open.get(self._asked.get(point.digest, _TWICE))
+            thread = self._open.get(self._requests.get(point.digest, _TWICE))
             if thread is not None and thread.failed is not None and thread.head is None:
                 return FoundConversation(thread, 0, hash_seed(exchange, request), certain=False)
             if thread is not None and thread.certain:
@@ -327,7 +327,7 @@ class ConversationMatcher:
 
     def _made_id(self, exchange: Exchange) -> str:
         """Make a session id from the file's identity and a hash of the request's time and messages."""
-        request = exchange.asked or ModelRequest()
+        request = exchange.request or ModelRequest()
         digest = extend_hash(
             hash_seed(exchange, request), ConversationItem(ItemKind.USER, (str(exchange.ts),))
         )
@@ -340,7 +340,7 @@ class ConversationMatcher:
     # --- keys ------------------------------------------------------------------------------------
 
     def _remember(self, thread: RepeatedConversation) -> None:
-        for keys, digest in ((self._heads, thread.head), (self._asked, thread.asked)):
+        for keys, digest in ((self._heads, thread.head), (self._requests, thread.request_hash)):
             if digest is None:
                 continue
             if keys.setdefault(digest, thread.number) not in (thread.number, _TWICE):
@@ -352,7 +352,7 @@ class ConversationMatcher:
         self._names.update(dict.fromkeys(thread.names, thread.number))
 
     def _forget(self, thread: RepeatedConversation) -> None:
-        for keys, digest in ((self._heads, thread.head), (self._asked, thread.asked)):
+        for keys, digest in ((self._heads, thread.head), (self._requests, thread.request_hash)):
             if digest is not None and keys.get(digest) == thread.number:
                 del keys[digest]
         for name in thread.names:

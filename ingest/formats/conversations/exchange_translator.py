@@ -46,7 +46,7 @@ from ingest.formats.provider_messages.exchange import (
 )
 from ingest.formats.provider_messages.message_hashes import is_unique, unique_id
 
-_SAID = 4_000  # maximum number of stored characters of a user's message that got no answer
+_MAX_QUESTION = 4_000  # maximum number of stored characters of a user's message that got no answer
 _LONGEST = timedelta(hours=1)  # the longest time that a reply takes
 _TOOL_LISTS = 64  # maximum number of lists of tool definitions that are kept to recognise equal lists
 _ENDED = {
@@ -86,17 +86,17 @@ class ExchangeTranslator:
         follow_react(exchange)
         date_request(exchange)
         joined = self._threads.join(exchange)
-        request, thread = exchange.asked or ModelRequest(), joined.thread
+        request, thread = exchange.request or ModelRequest(), joined.thread
         if exchange.replies:
             yield from self.reply_events(exchange, request, joined)
         else:
             question = last_user_words(joined.fresh)
             failure = FailedRequest(
-                exchange.where, exchange.ts, exchange.failure or "no reply", (question or "")[:_SAID]
+                exchange.where, exchange.ts, exchange.failure or "no reply", (question or "")[:_MAX_QUESTION]
             )
             if thread.head is not None and not has_user_words(joined.fresh):
                 # The failed request is in the middle of a turn, so it contains no new user message.
-                failure.said = None
+                failure.question = None
             self._threads.note_failure(thread, joined.trail, failure)
         for silent in self._threads.drain_surplus():
             yield from unanswered_turn(silent)
@@ -300,6 +300,6 @@ def unanswered_turn(thread: RepeatedConversation) -> Iterator[Event]:
     if failed is None:
         return
     at: dict[str, Any] = {"session_id": thread.session, "where": failed.where, "ts": failed.ts}
-    if failed.said is not None or thread.turns == 0:
-        yield TurnStarted(**at, text=failed.said or None)
+    if failed.question is not None or thread.turns == 0:
+        yield TurnStarted(**at, text=failed.question or None)
     yield TurnEnded(**at, status=failed.word, answer="")

@@ -15,7 +15,7 @@ from ingest.formats.conversations.agent_session import decoded_argument_fields, 
 from ingest.formats.provider_messages.chat_messages import join_content
 
 
-def join_spoken(parts: Any) -> str | None:
+def join_visible_texts(parts: Any) -> str | None:
     """Join the texts of all parts except the model's thoughts with newlines. Return None without a text."""
     words = [
         read_text(part.get("text")) or ""

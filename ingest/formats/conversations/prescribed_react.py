@@ -44,7 +44,7 @@ def follow_react(exchange: Exchange) -> None:
 
     An exchange that offers native tools stays unchanged.
     """
-    request = exchange.asked
+    request = exchange.request
     if request is None or request.tools or not _asks_for_react(request):
         return
     request.result = _read_observation

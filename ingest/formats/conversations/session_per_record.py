@@ -25,15 +25,15 @@ class RecordIds:
 
     def __init__(self, identity: str) -> None:
         self._identity = identity
-        self._told: OrderedDict[bytes, int] = OrderedDict()
+        self._repeats: OrderedDict[bytes, int] = OrderedDict()
 
     def make(self, record: Record) -> str:
         """Return the id of the next record. Equal records get different ids."""
         digest = blake2b(record.data.strip(), digest_size=8).digest()
-        count = self._told.pop(digest, 0) + 1
-        self._told[digest] = count
-        if len(self._told) > _REMEMBERED:
-            self._told.popitem(last=False)
+        count = self._repeats.pop(digest, 0) + 1
+        self._repeats[digest] = count
+        if len(self._repeats) > _REMEMBERED:
+            self._repeats.popitem(last=False)
         return f"{self._identity}/{digest.hex()}{f'/{count}' if count > 1 else ''}"
 
 

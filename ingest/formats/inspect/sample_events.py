@@ -72,7 +72,7 @@ def agent_events(stated: Any) -> list[dict[str, Any]]:
 
     Pending events are left out.
     """
-    kept: list[dict[str, Any]] = []
+    selected: list[dict[str, Any]] = []
     spans: dict[str, tuple[Any, Any]] = {}
     scoring = 0  # number of open scorer steps, in logs without spans
     for event in _flatten_events(stated):
@@ -86,8 +86,8 @@ def agent_events(stated: Any) -> list[dict[str, Any]]:
                 scoring > 0 or event.get("role") == "grader" or _within_scorer(event.get("span_id"), spans)
             )
             if not scores:
-                kept.append(event)
-    return kept
+                selected.append(event)
+    return selected
 
 
 def _flatten_events(stated: Any) -> Iterator[dict[str, Any]]:

@@ -53,7 +53,7 @@ class _SampleConversation(msgspec.Struct):
     """One conversation of a sample, and what its earlier events already stated."""
 
     session_id: str
-    asked: int = 0  # number of user messages that began a turn
+    turns: int = 0  # number of user messages that began a turn
     prompt: str | None = None
     tools: Any = None
     answer: str | None = None
@@ -76,7 +76,7 @@ class _SampleTranslator:
         self._sample = sample
         self._run = run
         self._record = record
-        self._kept = SamplePools(sample)
+        self._pools = SamplePools(sample)
         name = f"{run.identity}/{sample.get('id')}/{sample.get('epoch')}"
         self._session_id = read_text(sample.get("uuid")) or name
         self._conversations: dict[tuple[str | None, ...], _SampleConversation] = {}
@@ -100,9 +100,9 @@ class _SampleTranslator:
             yield from introductions
             role, content = message.get("role"), message.get("content")
             if role == "system":
-                yield from self._take_prompt(conversation, self._kept.message_text(content))
+                yield from self._take_prompt(conversation, self._pools.message_text(content))
             elif role == "user":
-                asks = not conversation.asked or message.get("source") in _ASKS
+                asks = not conversation.turns or message.get("source") in _ASKS
                 yield from self._take_question(conversation, [message] if asks else [])
             elif role == "assistant":
                 yield from self._take_reply(
@@ -134,24 +134,24 @@ class _SampleTranslator:
         output = read_object(self._sample.get("output"))
         choices = read_objects(output.get("choices"))
         content = read_object(choices[0].get("message")).get("content") if choices else None
-        return self._kept.message_text(output.get("completion") or content)
+        return self._pools.message_text(output.get("completion") or content)
 
     def _take_model(self, event: Mapping[str, Any]) -> Iterator[Event]:
         output = read_object(event.get("output"))
         choices = read_objects(output.get("choices"))
         if event.get("error") or not choices:
             return  # The provider failed, so the model did not answer.
-        messages = self._kept.input_messages(event)
+        messages = self._pools.input_messages(event)
         system, users = (self._filter_by_role(messages, role) for role in ("system", "user"))
         begins = tuple(
-            self._kept.message_text(group[0].get("content")) if group else None for group in (system, users)
+            self._pools.message_text(group[0].get("content")) if group else None for group in (system, users)
         )
         conversation, introductions = self._find_conversation(begins)
         yield from introductions
         yield from self._take_prompt(conversation, begins[0])
         yield from self._offer_tools(conversation, event.get("tools"))
         asking = [message for at, message in enumerate(users) if not at or message.get("source") in _ASKS]
-        yield from self._take_question(conversation, asking[conversation.asked :])
+        yield from self._take_question(conversation, asking[conversation.turns :])
         usage, took = read_object(output.get("usage")), read_number(output.get("time"))
         facts = {
             "model": read_text(event.get("model")),
@@ -159,7 +159,7 @@ class _SampleTranslator:
             "output_tokens": read_count(usage.get("output_tokens")),
             "latency_ms": took * 1000 if took is not None else None,
         }
-        raw = find_raw_arguments(self._kept.resolve(read_object(event.get("call")).get("response")))
+        raw = find_raw_arguments(self._pools.resolve(read_object(event.get("call")).get("response")))
         yield from self._take_reply(conversation, read_object(choices[0].get("message")), facts, raw)
 
     def _filter_by_role(self, messages: Sequence[Mapping[str, Any]], role: str) -> list[Mapping[str, Any]]:
@@ -203,7 +203,7 @@ class _SampleTranslator:
     def _offer_tools(self, conversation: _SampleConversation, tools: Any) -> Iterator[Event]:
         if tools and tools != conversation.tools:
             conversation.tools = tools
-            definitions = tuple(read_objects(self._kept.resolve(tools)))
+            definitions = tuple(read_objects(self._pools.resolve(tools)))
             yield ToolsOffered(**self._event_place(conversation), definitions=definitions)
 
     def _take_question(
@@ -211,11 +211,11 @@ class _SampleTranslator:
     ) -> Iterator[Event]:
         """Begin a turn for each new user message of the conversation. End the previous turn first."""
         for message in users:
-            if conversation.asked:
+            if conversation.turns:
                 yield TurnEnded(**self._event_place(conversation), answer=conversation.answer or "")
-            conversation.asked += 1
+            conversation.turns += 1
             conversation.answer = None
-            words = self._kept.message_text(message.get("content"))
+            words = self._pools.message_text(message.get("content"))
             yield TurnStarted(**self._event_place(conversation), text=words)
 
     def _take_reply(
@@ -226,7 +226,7 @@ class _SampleTranslator:
         raw: Mapping[str, str],
     ) -> Iterator[Event]:
         calls = read_objects(message.get("tool_calls"))
-        words = self._kept.message_text(message.get("content"))
+        words = self._pools.message_text(message.get("content"))
         strategy = Strategy.TOOL_USE if calls else None
         yield StepMade(**self._event_place(conversation), text=words, strategy=strategy, **facts)
         conversation.answer = None if calls else words or ""
@@ -235,8 +235,8 @@ class _SampleTranslator:
             if call_id is not None:
                 self._where = self._record.find_line(f'"{call_id}"')
                 self._callers[call_id] = conversation
-            sent = raw.get(call_id or "", self._kept.resolve(call.get("arguments")))
-            made = call_facts(self._kept.resolve(call.get("parse_error")))
+            sent = raw.get(call_id or "", self._pools.resolve(call.get("arguments")))
+            made = call_facts(self._pools.resolve(call.get("parse_error")))
             fields = {"id": call_id, "name": call.get("function"), "arguments": made.pop("sent", sent)}
             yield make_call(fields, self._event_place(conversation), strategy=strategy, **made)
 
@@ -259,7 +259,7 @@ class _SampleTranslator:
             flag_source=FlagSource.EXPLICIT,
             fault_layer=layer,
             message=message[:MESSAGE_READ] if message else None,
-            content=self._kept.message_text(content) or message,
+            content=self._pools.message_text(content) or message,
             latency_ms=took * 1000 if took is not None else None,
         )
 

@@ -197,7 +197,7 @@ def make_exchange(
     if errors and all(reply.end is StopReason.BROKEN for reply in replies):
         replies = []  # A reply that broke off with an error never reached the client.
     return Exchange(
-        asked=model_request,
+        request=model_request,
         replies=replies,
         provider=provider_name(url),
         failure=None if replies else describe_failure(errors, status),

@@ -201,7 +201,7 @@ class Exchange(msgspec.Struct, kw_only=True):
     one. `failure` is the reason why a request has no reply.
     """
 
-    asked: ModelRequest | None = None
+    request: ModelRequest | None = None
     replies: Sequence[ModelReply] = ()
     where: LogLine = _NOWHERE
     ts: datetime | None = None

@@ -43,7 +43,15 @@ _LISTS = (
 )
 _INSIDE = ("message", "content", "data", "kwargs", "delta", "response", "body", "result")
 _WORDS = ("text", "contents", "prompt", "input", "query")
-_SAID = {"content", "parts", "tool_calls", "toolCalls", "additional_kwargs", "function_call", "contents"}
+_CONTENT_FIELDS = {
+    "content",
+    "parts",
+    "tool_calls",
+    "toolCalls",
+    "additional_kwargs",
+    "function_call",
+    "contents",
+}
 _MESSAGES_WITHOUT_ROLE = (
     "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output", "constructor",
 )  # fmt: skip
@@ -108,7 +116,7 @@ def _is_message(body: Mapping[str, Any]) -> bool:
         return True
     if isinstance(body.get("content"), dict) and "role" not in body:
         return False  # This is a Gemini candidate, which contains the message in `content`.
-    return message_role(body) is not None and not _SAID.isdisjoint(body)
+    return message_role(body) is not None and not _CONTENT_FIELDS.isdisjoint(body)
 
 
 def message_role(body: Mapping[str, Any]) -> str | None:

@@ -255,13 +255,13 @@ class ChatStream:
 
     def __init__(self) -> None:
         self.finished = False
-        self._told: dict[str, Any] = {}
+        self._metadata: dict[str, Any] = {}
         self._choices: dict[Any, StreamedChoice] = {}
 
     def take(self, chunk: Mapping[str, Any]) -> None:
         for name in ("id", "created", "model", "usage"):
             if chunk.get(name) is not None:
-                self._told[name] = chunk[name]
+                self._metadata[name] = chunk[name]
         for choice in read_objects(chunk.get("choices")):
             index = choice.get("index") if isinstance(choice.get("index"), int) else 0
             streamed_choice = self._choices.setdefault(index, StreamedChoice())
@@ -273,7 +273,7 @@ class ChatStream:
     def build_body(self) -> dict[str, Any]:
         """Return the reply body. If the stream has not ended, the body contains `unfinished`: true."""
         choices = [choice.build_choice(index) for index, choice in self._choices.items()]
-        body = {"object": "chat.completion", **self._told, "choices": choices}
+        body = {"object": "chat.completion", **self._metadata, "choices": choices}
         return body if self.finished else {**body, "unfinished": True}
 
 

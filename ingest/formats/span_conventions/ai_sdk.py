@@ -19,7 +19,7 @@ from ingest.formats.spans.span_attributes import Attributes, first_count, first_
 
 _META = "ai.telemetry.metadata."
 _SESSION = tuple(_META + name for name in ("sessionId", "session_id", "threadId", "thread_id", "chatId"))
-_SAID = ("ai.response.text", "ai.response.object", "ai.result.text", "ai.result.object")
+_REPLY_TEXTS = ("ai.response.text", "ai.response.object", "ai.result.text", "ai.result.object")
 _CALLS = ("ai.response.toolCalls", "ai.result.toolCalls")
 
 
@@ -78,5 +78,5 @@ def read_output(attributes: Attributes) -> tuple[Message, ...] | None:
     """Return the model's reply as one message. Return None when the reply was not recorded."""
     listed: Any = open_json(first_value(attributes, *_CALLS))
     calls = tuple(read_call(call) for call in read_objects(listed))
-    text = next((attributes[key] for key in _SAID if isinstance(attributes.get(key), str)), None)
+    text = next((attributes[key] for key in _REPLY_TEXTS if isinstance(attributes.get(key), str)), None)
     return (Message(role="assistant", text=text, calls=calls),) if calls or text is not None else None

@@ -82,7 +82,7 @@ class SpanFacts(msgspec.Struct, kw_only=True):
     result: Any = None
     stage_of: str | None = None  # the operation, if the span describes only one stage of it
     stage: str | None = None  # the stage in `stage_of`: start, success, error or finish
-    asked: str | None = None  # the beginning of the input of an agent or another component
+    question: str | None = None  # the beginning of the input of an agent or another component
     answered: str | None = None  # the beginning of the output of an agent or another component
     problem: str | None = None  # why a part of the span could not be read
 
@@ -94,7 +94,8 @@ class SpanFacts(msgspec.Struct, kw_only=True):
 
     def fill_texts(self, question: str | None, answered: str | None) -> None:
         self.fill(
-            asked=question[:_ANSWER] if question else None, answered=answered[:_ANSWER] if answered else None
+            question=question[:_ANSWER] if question else None,
+            answered=answered[:_ANSWER] if answered else None,
         )
 
 
@@ -124,7 +125,7 @@ class UnderstoodSpan(msgspec.Struct, kw_only=True):
     @property
     def size(self) -> int:
         """Return the approximate size of the span in bytes, without its messages."""
-        return _SPAN + sum(len(part) for part in (self.facts.asked, self.facts.answered) if part)
+        return _SPAN + sum(len(part) for part in (self.facts.question, self.facts.answered) if part)
 
 
 def to_datetime(nanoseconds: int | None) -> datetime | None:

@@ -75,7 +75,7 @@ def cut_fields(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def argument_fields(made: TracedCall, request_span: UnderstoodSpan) -> dict[str, Any]:
-    call = made.said
+    call = made.message_call
     sent = call.arguments
     if call.refused is not None:
         refused = {"refused_by_harness": FaultLayer.SYNTAX, "harness_message": call.refused}

@@ -114,7 +114,7 @@ class TracedSession:
         first, last = steps[0].span, steps[-1]
         around = root if alone and encloses(root, steps) else None
         if begins:
-            question = next(reversed(user_texts(first)), None) or (root.facts.asked if root else None)
+            question = next(reversed(user_texts(first)), None) or (root.facts.question if root else None)
             key = f"{first.trace_id}/{first.span_id}"
             at = self.event_place(first, around.start if around else first.start)
             yield TurnStarted(**at, turn=turn, text=question, key=key)
@@ -135,7 +135,7 @@ class TracedSession:
             at = self.event_place(agent, agent.start)
             yield SessionSeen(**at, model=facts.model, provider=facts.provider)
         key = f"{agent.trace_id}/{agent.span_id}"
-        yield TurnStarted(**self.event_place(agent, agent.start), turn=turn, text=facts.asked, key=key)
+        yield TurnStarted(**self.event_place(agent, agent.start), turn=turn, text=facts.question, key=key)
         yield TurnEnded(
             **self.event_place(agent, agent.end),
             turn=turn,
@@ -172,13 +172,13 @@ class TracedSession:
             answers=not step.calls and step.stop_reason is StopReason.ANSWER,
         )
         key = f"{span.trace_id}/{span.span_id}/{number if not step.whole else 0}"
-        self._known.extend(made.said.id for made in step.calls if made.said.id is not None)
+        self._known.extend(made.message_call.id for made in step.calls if made.message_call.id is not None)
         for ordinal, made in enumerate(step.calls):
             yield CallMade(
                 **shared,
                 **place,
-                tool=made.said.name,
-                tool_call_id=made.said.id,
+                tool=made.message_call.name,
+                tool_call_id=made.message_call.id,
                 key=f"{key}/{ordinal}",
                 **call_fields(step, ordinal),
             )
@@ -192,12 +192,14 @@ class TracedSession:
                 harness_message=step.unreadable_call_message,
             )
         for ordinal, made in enumerate(step.calls):
-            yield from self.result_events(made, {**place, "ordinal": ordinal, "tool": made.said.name})
+            yield from self.result_events(made, {**place, "ordinal": ordinal, "tool": made.message_call.name})
 
     def prompt_events(self, span: UnderstoodSpan) -> Iterator[Event]:
         facts = span.facts
-        spoken = (message.text for message in facts.input or () if message.role == "system" and message.text)
-        prompt = (facts.system or "\n\n".join(spoken) or None, facts.prompt_name, facts.prompt_version)
+        system_texts = (
+            message.text for message in facts.input or () if message.role == "system" and message.text
+        )
+        prompt = (facts.system or "\n\n".join(system_texts) or None, facts.prompt_name, facts.prompt_version)
         if any(prompt) and prompt != self._prompt:
             self._prompt = prompt
             at = self.event_place(span, span.start)
@@ -210,7 +212,7 @@ class TracedSession:
         if fields is None:
             self._waiting = [*self._waiting[-_WAITING + 1 :], (made, place)]
             return
-        source = made.run or made.told_by
+        source = made.run or made.result_span
         if source is not None:
             yield ResultSeen(
                 **self.event_place(source, made.run.end if made.run else source.start), **place, **fields
@@ -227,7 +229,7 @@ class TracedSession:
 
     def give_runs_to_waiting(self, runs: Sequence[UnderstoodSpan]) -> list[UnderstoodSpan]:
         """Assign tool runs to tool calls of earlier traces with the same id. Return the other tool runs."""
-        waiting = {made.said.id: made for made, _ in self._waiting if made.run is None}
+        waiting = {made.message_call.id: made for made, _ in self._waiting if made.run is None}
         left = []
         for run in runs:
             made = waiting.pop(run.facts.call_id, None) if run.facts.call_id is not None else None
@@ -246,7 +248,7 @@ class TracedSession:
         ended = list(takewhile(lambda message: message.results, reversed(messages)))
         for result in (result for message in reversed(ended) for result in message.results):
             if result.id is not None and result.id not in self._known:
-                made = TracedCall(said=MessageCall(result.name, result.id), answered=result)
+                made = TracedCall(message_call=MessageCall(result.name, result.id), answered=result)
                 span = steps[0].span
                 yield self.foreign_result(made, span, span.start)
 
@@ -258,14 +260,19 @@ class TracedSession:
         """
         call_id, tool = run.facts.call_id, run.facts.tool
         if call_id is not None and call_id not in self._known:
-            return self.foreign_result(TracedCall(said=MessageCall(tool, call_id), run=run), run, run.end)
+            return self.foreign_result(
+                TracedCall(message_call=MessageCall(tool, call_id), run=run), run, run.end
+            )
         reason = f"a run of the tool {tool} that no model call of its trace asked for"
         return Rejected(run.where, "orphan_result", reason[:SNIPPET_READ], run.span_id[:SNIPPET_READ])
 
-    def foreign_result(self, made: TracedCall, told_by: UnderstoodSpan, time: int | None) -> ResultSeen:
+    def foreign_result(self, made: TracedCall, result_span: UnderstoodSpan, time: int | None) -> ResultSeen:
         fields = result_fields(made) or {}
         return ResultSeen(
-            **self.event_place(told_by, time), tool_call_id=made.said.id, tool=made.said.name, **fields
+            **self.event_place(result_span, time),
+            tool_call_id=made.message_call.id,
+            tool=made.message_call.name,
+            **fields,
         )
 
 

@@ -34,10 +34,10 @@ class TracedCall(msgspec.Struct):
     The result is a tool run, a result in a later request, or both.
     """
 
-    said: MessageCall
+    message_call: MessageCall
     run: UnderstoodSpan | None = None
     answered: MessageResult | None = None
-    told_by: UnderstoodSpan | None = None  # the model call whose request contains the result
+    result_span: UnderstoodSpan | None = None  # the model call whose request contains the result
 
 
 class TracedStep(msgspec.Struct):
@@ -87,13 +87,13 @@ def find_steps(
         return list(steps_of_runs(sure, lane.agents)), []
     runs = RunIndex(lane.runs)
     steps = [step for span in lane.calls for step in steps_in_output(span)]
-    times = Counter(made.said.id for step in steps for made in step.calls)
+    times = Counter(made.message_call.id for step in steps for made in step.calls)
     for step in steps:
         for made in step.calls:
-            made.run = runs.take_by_id(made.said.id, step.span, once=times[made.said.id] == 1)
+            made.run = runs.take_by_id(made.message_call.id, step.span, once=times[made.message_call.id] == 1)
     for step in steps:
         for made in step.calls:
-            made.run = made.run or runs.take_by_name(made.said, step.span)
+            made.run = made.run or runs.take_by_name(made.message_call, step.span)
     for number, step in enumerate(steps, start=1):
         if (
             not step.calls
@@ -129,7 +129,7 @@ def steps_in_output(span: UnderstoodSpan) -> Iterator[TracedStep]:
             texts = [part for part in (step.text, message.text) if part is not None]
             step.text = "\n".join(texts) if texts else None
             step.finish = message.finish or step.finish
-            step.calls.extend(TracedCall(said=call) for call in message.calls)
+            step.calls.extend(TracedCall(message_call=call) for call in message.calls)
         elif message.results:
             answered = True
             join_results((message,), step.calls, span)
@@ -154,7 +154,7 @@ def steps_of_runs(runs: Sequence[UnderstoodSpan], agents: Sequence[UnderstoodSpa
             step, ends = TracedStep(span=reply, calls=[], finish="tool_calls"), 0
         ends = max(ends, run.end or 0)
         call = MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments)
-        step.calls.append(TracedCall(said=call, run=run))
+        step.calls.append(TracedCall(message_call=call, run=run))
     if step is not None:
         yield step
 
@@ -164,7 +164,7 @@ def join_unrecorded(run: UnderstoodSpan, steps: Sequence[TracedStep]) -> bool:
     before = [step for step in steps if not began_before(run, step.span)]
     if before:
         call = MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments)
-        before[-1].calls.append(TracedCall(said=call, run=run))
+        before[-1].calls.append(TracedCall(message_call=call, run=run))
     return bool(before)
 
 
@@ -174,26 +174,32 @@ def infer_calls(step: TracedStep, ran: Iterable[UnderstoodSpan]) -> list[TracedC
     If there is no tool run but the model stopped for a call, return one call without a name.
     """
     calls = [
-        TracedCall(said=MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments), run=run)
+        TracedCall(message_call=MessageCall(run.facts.tool, run.facts.call_id, run.facts.arguments), run=run)
         for run in ran
     ]
     if not calls and step.text is None and step.stop_reason is StopReason.CALLS:
-        calls = [TracedCall(said=MessageCall())]
+        calls = [TracedCall(message_call=MessageCall())]
     return calls
 
 
-def join_results(messages: Sequence[Message], made: Sequence[TracedCall], told_by: UnderstoodSpan) -> None:
+def join_results(
+    messages: Sequence[Message], made: Sequence[TracedCall], result_span: UnderstoodSpan
+) -> None:
     """Add the results in a request's messages to their tool calls."""
     results = [result for message in messages for result in message.results][-_RECENT:]
     if not results or not made:
         return
-    rest = align_results(results, made, lambda result: result.id, lambda call: call.said.id, told_by)
-    rest = align_results(rest, made, lambda result: result.name, lambda call: call.said.name, told_by)
+    rest = align_results(
+        results, made, lambda result: result.id, lambda call: call.message_call.id, result_span
+    )
+    rest = align_results(
+        rest, made, lambda result: result.name, lambda call: call.message_call.name, result_span
+    )
     waiting = [call for call in made if call.answered is None]
     nameless = [result for result in rest if result.id is None and result.name is None]
     if len(nameless) == len(waiting):
         for call, result in zip(waiting, nameless, strict=True):
-            call.answered, call.told_by = result, told_by
+            call.answered, call.result_span = result, result_span
 
 
 def align_results(
@@ -201,7 +207,7 @@ def align_results(
     made: Sequence[TracedCall],
     key_of_result: Callable[[MessageResult], str | None],
     key_of_call: Callable[[TracedCall], str | None],
-    told_by: UnderstoodSpan,
+    result_span: UnderstoodSpan,
 ) -> list[MessageResult]:
     """Add each result to a tool call with the same key. Within a key, results and calls are paired from the
     end.
@@ -220,7 +226,7 @@ def align_results(
         elif calls[key]:
             call = calls[key].pop()
             if call.answered is None:
-                call.answered, call.told_by = result, told_by
+                call.answered, call.result_span = result, result_span
     return left[::-1]
 
 
@@ -233,7 +239,7 @@ class RunIndex:
     def __init__(self, runs: Sequence[UnderstoodSpan]) -> None:
         self._runs = runs
         self._at = 0  # `take_between` has already checked the runs before this index.
-        self._given: set[str] = set()
+        self._joined: set[str] = set()
         self._by_id = group_runs(runs, lambda run: run.facts.call_id)
         self._by_name = group_runs(runs, lambda run: run.facts.tool)
 
@@ -250,10 +256,10 @@ class RunIndex:
         while queue:
             run = queue.popleft()
             if not queue or not (once or began_before(run, request_span)):
-                self._given.add(run.span_id)
+                self._joined.add(run.span_id)
                 return run
             if once:
-                self._given.add(run.span_id)
+                self._joined.add(run.span_id)
         return None
 
     def take_by_name(self, call: MessageCall, request_span: UnderstoodSpan) -> UnderstoodSpan | None:
@@ -264,10 +270,10 @@ class RunIndex:
         queue = self._by_name.get(call.name or "", deque())
         while queue:
             run = queue[0]
-            if run.span_id in self._given or began_before(run, request_span):
+            if run.span_id in self._joined or began_before(run, request_span):
                 queue.popleft()
             elif None in (call.id, run.facts.call_id) or call.id not in self._by_id:
-                self._given.add(run.span_id)
+                self._joined.add(run.span_id)
                 return run
             else:
                 break
@@ -283,8 +289,8 @@ class RunIndex:
             if end is not None and run.start is not None and run.start >= end:
                 return
             self._at += 1
-            if run.span_id not in self._given and not began_before(run, request_span):
-                self._given.add(run.span_id)
+            if run.span_id not in self._joined and not began_before(run, request_span):
+                self._joined.add(run.span_id)
                 yield run
 
     def take_rest(self) -> list[UnderstoodSpan]:
@@ -293,7 +299,7 @@ class RunIndex:
         A span is left out if only its name suggests that it is a tool run.
         """
         sure = (run for run in self._runs if run.facts.kind is SpanKind.EXECUTION)
-        return [run for run in sure if run.span_id not in self._given]
+        return [run for run in sure if run.span_id not in self._joined]
 
 
 def group_runs(

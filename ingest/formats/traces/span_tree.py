@@ -15,7 +15,7 @@ import msgspec
 from ingest.formats.spans.span import SpanFacts, SpanKind, UnderstoodSpan
 
 _HANDED_DOWN = ("provider", "model", "system", "definitions", "prompt_name", "prompt_version", "input")
-_OF_THE_ONE_CALL = (
+_CALL_FIELDS = (
     "output", "finish", "input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens",
 )  # fmt: skip
 _AROUND = 20  # maximum number of enclosing spans that are checked for a model call
@@ -129,7 +129,7 @@ def join_stages(spans: Iterable[UnderstoodSpan]) -> None:
             open_stages[operation] = span
             continue
         facts = span.facts
-        first.facts.fill(**{name: getattr(facts, name) for name in (*_HANDED_DOWN, *_OF_THE_ONE_CALL)})
+        first.facts.fill(**{name: getattr(facts, name) for name in (*_HANDED_DOWN, *_CALL_FIELDS)})
         _merge(first, span)
         if first.span_id not in joined:
             first.end = span.start
@@ -202,7 +202,7 @@ def copy_facts(span: UnderstoodSpan, walk: TreeWalk) -> None:
         if outer is None:
             return
         alone = alone and outer.kind is SpanKind.INFERENCE and len(walk.inner[outer.span_id]) == 1
-        names = (*_HANDED_DOWN, *_OF_THE_ONE_CALL) if alone else _HANDED_DOWN
+        names = (*_HANDED_DOWN, *_CALL_FIELDS) if alone else _HANDED_DOWN
         if alone and makes_calls(outer.facts) and not makes_calls(span.facts):
             # The inner span contains only the text of the reply, and no calls. In traces of Agno, the text is
             # "None".

@@ -71,9 +71,9 @@ class TurnPlan:
             answers = any(message.results for message in messages)
             return before or (self._last if answers and self._last in self._steps else self.begin_turn())
         last, times = digest_text(users[-1]), users.count(users[-1])
-        asked_now = not before and messages[-1].role == "user"
+        is_new_question = not before and messages[-1].role == "user"
         begun = self._begun_by.get(last)
-        if asked_now or times > self._times[last] or begun is None:
+        if is_new_question or times > self._times[last] or begun is None:
             begun = self._begun_by[last] = self.begin_turn()
         elif begun not in self._steps:  # The turn that this message began is closed.
             begun = before or self.begin_turn()

@@ -26,7 +26,7 @@ from ingest.log_format import Record
 from ingest.sessions.open_sessions import OpenSessions
 
 # What OpenTelemetry's spans contain in any file; the keys are fields of `ingest.formats.Source`.
-TOLD_BY_SPANS: dict[str, str] = {
+SPAN_CONTENTS: dict[str, str] = {
     "raw_arguments": "partly: where the instrumentation kept the model's text; the convention wants objects",
     "argument_failures": "partly: parsed if the text is there; a denial shows as a tool's error, if ever",
     "error_flag": "yes: the status of the tool's span; calls that only messages record have no flag",
@@ -225,7 +225,7 @@ class OpenTrace:
         the reply.
         """
         if message.role == "assistant":
-            return _SAID_BEFORE
+            return _REPEATED_REPLY
         stored = self._messages.get(message)
         if stored is None:
             stored = self._messages[message] = message
@@ -267,4 +267,4 @@ def reply_size(message: Message) -> int:
     return len(message.text or "") + sum(sent)
 
 
-_SAID_BEFORE = Message(role="assistant")
+_REPEATED_REPLY = Message(role="assistant")

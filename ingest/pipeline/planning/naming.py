@@ -160,7 +160,7 @@ def read_naming(
     except BadRuleError as problem:
         raise OptionError(f"--map {problem}") from problem
     file_rules, default, aliases, failures = _read_file(store_dir / FILE)
-    if own_aliases := _read_kept_aliases(store_dir / KEPT_ALIASES):
+    if own_aliases := _read_stored_aliases(store_dir / KEPT_ALIASES):
         if aliases.own:
             raise OptionError(
                 f"{store_dir / FILE} and the callgauge.toml of this store both name models; keep all names "
@@ -186,7 +186,7 @@ def keep_aliases(store_dir: Path, names: Mapping[str, str]) -> None:
         replace_text(path, orjson.dumps(dict(names), option=options).decode())
 
 
-def _read_kept_aliases(path: Path) -> dict[str, str]:
+def _read_stored_aliases(path: Path) -> dict[str, str]:
     try:
         names = orjson.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):

@@ -21,8 +21,8 @@ def select_since(files: Sequence[LogFile], since: str | None) -> tuple[list[LogF
     if since is None:
         return list(files), 0
     start = parse_moment(since, datetime.now().astimezone())
-    kept = [log_file for log_file in files if is_since(log_file, start)]
-    return kept, len(files) - len(kept)
+    selected = [log_file for log_file in files if is_since(log_file, start)]
+    return selected, len(files) - len(selected)
 
 
 def check_format_name(name: str | None) -> str | None:

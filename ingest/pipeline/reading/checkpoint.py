@@ -25,7 +25,7 @@ from ingest.sources.log_content import LogContent
 from lenient import PARSER_VERSION
 
 WORTH = 8 * 1024 * 1024  # bytes of log; to read a smaller log again is faster than to store the state
-STATE_VERSION = 17  # increase this number when a pickled class moves or changes its fields
+STATE_VERSION = 18  # increase this number when a pickled class moves or changes its fields
 LARGEST = 32 * 1024 * 1024  # bytes of state; a log with a larger state is read again from its beginning
 
 # tables whose rows belong to a position in the log, not to a turn

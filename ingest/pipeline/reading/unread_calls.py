@@ -25,7 +25,7 @@ from ingest.sessions.stored_text import canonical_json, json_text
 _KNOWN = 100_000  # number of remembered calls; logs repeat earlier calls
 _SHORT = 100  # characters; longer ids are remembered as hashes
 _WAITING = 1_000  # largest number of lines that wait for events of a later record
-_HELD = 1024 * 1024  # largest number of bytes of lines that wait and were not searched yet
+_WAITING_BYTES = 1024 * 1024  # largest number of bytes of lines that wait and were not searched yet
 
 
 class Made(Enum):
@@ -60,7 +60,7 @@ class UnreadCalls:
         self._known: OrderedDict[str, None] = OrderedDict()
         self.placed: set[int] = set()  # byte offsets of the lines that have made events since the last batch
         self._silent: list[Record] = []  # waiting records that were not searched
-        self._held = 0  # number of bytes in `_silent`
+        self._silent_bytes = 0  # number of bytes in `_silent`
         # lines with signs of calls that were searched and still wait
         self._lines: OrderedDict[int, _Line] = OrderedDict()
         # the first record with signs of calls; None as soon as a call was read
@@ -72,7 +72,11 @@ class UnreadCalls:
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickling. Waiting lines that cannot contain a call are left out."""
         silent = [record for record in self._silent if self._may_hold_calls(record)]
-        return {**self.__dict__, "_silent": silent, "_held": sum(len(record.data) for record in silent)}
+        return {
+            **self.__dict__,
+            "_silent": silent,
+            "_silent_bytes": sum(len(record.data) for record in silent),
+        }
 
     def note_call(self, call: CallMade) -> None:
         self._read = True
@@ -95,14 +99,14 @@ class UnreadCalls:
         """
         self._silent += records
         self.drop_placed()
-        if self._held > _HELD or len(self._silent) > _WAITING:
+        if self._silent_bytes > _WAITING_BYTES or len(self._silent) > _WAITING:
             yield from self._search_silent()
 
     def _search_silent(self) -> Iterator[Rejected]:
         for record in self._silent:
             if (line := self._search(record)) is not None:
                 self._lines[record.where.offset] = line
-        self._silent, self._held = [], 0
+        self._silent, self._silent_bytes = [], 0
         while len(self._lines) > _WAITING:
             yield from self._reject(self._lines.popitem(last=False)[1])
 
@@ -112,7 +116,7 @@ class UnreadCalls:
         for offset in self._lines.keys() & placed:
             del self._lines[offset]
         self._silent = [record for record in self._silent if record.where.offset not in placed]
-        self._held = sum([len(record.data) for record in self._silent])
+        self._silent_bytes = sum([len(record.data) for record in self._silent])
         placed.clear()
 
     def _search(self, record: Record) -> _Line | None:

@@ -49,14 +49,14 @@ class ReadAhead(msgspec.Struct):
 class ProcessExecutor:
     """Reads logs with `size` worker processes.
 
-    If there is little to read, workers are started only if `is_asked_for` is True. Implements `LogExecutor`.
+    If there is little to read, workers are started only if `is_requested` is True. Implements `LogExecutor`.
     """
 
     def __init__(
-        self, size: int, is_asked_for: bool, settings: ReadSettings, writer: FactWriter, folder: StoreFolder
+        self, size: int, is_requested: bool, settings: ReadSettings, writer: FactWriter, folder: StoreFolder
     ) -> None:
         self._size = size
-        self._is_asked_for = is_asked_for
+        self._is_requested = is_requested
         self._settings = settings
         self._writer = writer
         self._folder = folder
@@ -84,7 +84,7 @@ class ProcessExecutor:
                 logs, size = logs + 1, size + content_size(log_file)
                 if logs >= self._size and size >= pays:
                     break
-        if size >= pays or (self._is_asked_for and logs > 1):
+        if size >= pays or (self._is_requested and logs > 1):
             self._rows = self._folder.make_rows_folder()
             started = [self._start_worker() for _ in range(min(self._size, max(logs, 1)))]
             self._writer.builder.leave_memory(to_workers=True)

@@ -55,7 +55,7 @@ class RayCluster:
             opened.enter_context(redirect_stdout(sys.stderr))
             if not ray.is_initialized():
                 opened.callback(ray.shutdown)
-                with _kept_signal_handlers():
+                with _preserve_signal_handlers():
                     self._connect(where, cpus)
             self.cpus = int(ray.cluster_resources().get("CPU", cpus))
             self._opened = opened.pop_all()
@@ -165,7 +165,7 @@ def _make_runner() -> Callable[[str, bytes, bytes], Any]:
 
 
 @contextmanager
-def _kept_signal_handlers() -> Iterator[None]:
+def _preserve_signal_handlers() -> Iterator[None]:
     """Restore the handlers of Ctrl-C and SIGTERM, which Ray replaces when it connects."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

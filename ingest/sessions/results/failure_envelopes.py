@@ -51,7 +51,7 @@ _SHELLS = re.compile(
 )
 _STATUSES = {FlagSource.ABSENT: ResultStatus.UNKNOWN, FlagSource.EXPLICIT: ResultStatus.OK}
 _SOURCES = {FlagSource.ABSENT: FlagSource.ENVELOPE, FlagSource.EXPLICIT: FlagSource.ENVELOPE_AGAINST_OK}
-_TOLD = {made: source for source, made in _SOURCES.items()}
+_ORIGINALS = {made: source for source, made in _SOURCES.items()}
 
 
 class FailureRules(msgspec.Struct, frozen=True):
@@ -113,7 +113,7 @@ def find_error(content: str, fields: frozenset[str] = FIELDS) -> str | None:
 
 def told_flag(status: ResultStatus, source: FlagSource) -> tuple[ResultStatus, FlagSource]:
     """Undo the change by `FailureRules.judge`. Return the status in the log and the source of this status."""
-    original = _TOLD.get(source)
+    original = _ORIGINALS.get(source)
     return (status, source) if original is None else (_STATUSES[original], original)
 
 

@@ -25,7 +25,7 @@ _PREFIX = compile_regex(
     r"(?:\s|<(?:tool_use_)?error>|Error(?: executing tool[^\n:]{0,200})?:|ERROR:|Tool execution failed:"
     r"|The tool execution failed with the following error:|\{\"error\": ?\")*"
 )
-_A_USER_OR_POLICY_SAID_NO = (
+_DENIALS = (
     r"The user (?:doesn't want to |rejected |denied |has (?:declined|denied) )",
     r"User (?:rejected|denied|declined) ",
     r"Permission (?:to use|for) [^\n]{1,900}? (?:has been|was) denied",
@@ -61,7 +61,7 @@ _THE_TOOL_REFUSED = (
 _TEXTS = tuple(
     (layer, compile_regex("|".join(words), re.IGNORECASE))
     for layer, words in (
-        (FaultLayer.REFUSED, _A_USER_OR_POLICY_SAID_NO),
+        (FaultLayer.REFUSED, _DENIALS),
         (FaultLayer.TOOL_REJECTED, _THE_TOOL_REFUSED),
     )
 )

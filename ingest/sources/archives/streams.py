@@ -85,7 +85,7 @@ class RewindableStream(io.RawIOBase):
     def __init__(self, source: io.RawIOBase, *, keeps: int) -> None:
         self._source = source
         self._limit = keeps
-        self._kept = bytearray()
+        self._buffer = bytearray()
         self._at = 0
         self._trial = True
         self._detached = False
@@ -129,25 +129,25 @@ class RewindableStream(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         view = memoryview(buffer)
-        if self._at < len(self._kept):
-            return self._read_kept(view)
+        if self._at < len(self._buffer):
+            return self._read_buffer(view)
         count = self._source.readinto(view) or 0
         if self._limit and self._trial and self.rewinds:
             self._keep(view[:count])
         return count
 
     def _keep(self, data: memoryview) -> None:
-        self._kept += data
-        self._at = len(self._kept)
+        self._buffer += data
+        self._at = len(self._buffer)
         if self._at > self._limit:
-            self._kept, self._at, self.rewinds = bytearray(), 0, False
+            self._buffer, self._at, self.rewinds = bytearray(), 0, False
 
-    def _read_kept(self, view: memoryview) -> int:
-        count = min(len(view), len(self._kept) - self._at)
-        view[:count] = self._kept[self._at : self._at + count]
+    def _read_buffer(self, view: memoryview) -> int:
+        count = min(len(view), len(self._buffer) - self._at)
+        view[:count] = self._buffer[self._at : self._at + count]
         self._at += count
-        if not self._trial and self._at == len(self._kept):
-            self._kept, self._at = bytearray(), 0
+        if not self._trial and self._at == len(self._buffer):
+            self._buffer, self._at = bytearray(), 0
         return count
 
 

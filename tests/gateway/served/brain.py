@@ -8,7 +8,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Spoken:
+class RequestMessage:
     """One message of a request: a role, a content string and tool calls."""
 
     role: str
@@ -21,7 +21,7 @@ class Asked:
     """One request: the model, the messages, the raw body, and whether tools were offered."""
 
     model: str
-    messages: Sequence[Spoken]
+    messages: Sequence[RequestMessage]
     has_tools: bool
     body: Mapping[str, Any]
     path: str = ""
@@ -36,7 +36,7 @@ class Asked:
         return next((message.text for message in self.messages if message.role == "user"), "")
 
     @property
-    def last(self) -> Spoken:
+    def last(self) -> RequestMessage:
         return self.messages[-1]
 
 

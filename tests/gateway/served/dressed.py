@@ -10,7 +10,7 @@ from typing import Any
 
 from callgauge.gateway import Reply
 from callgauge.gateway.apis import ReplyStream, Wire
-from tests.gateway.served.brain import Asked, Emitted, Spoken, pieces
+from tests.gateway.served.brain import Asked, Emitted, RequestMessage, pieces
 
 _NUMBERS = itertools.count(1)
 Event = tuple[str, Any]  # (name, data)
@@ -22,7 +22,7 @@ class Dress:
     output.
     """
 
-    read: Callable[[Mapping[str, Any]], list[Spoken]]
+    read: Callable[[Mapping[str, Any]], list[RequestMessage]]
     write: Callable[[str, Emitted], tuple[list[Event], Any]]
 
 
@@ -32,9 +32,9 @@ def _ids(emitted: Emitted, prefix: str) -> list[str]:
     return [f"{prefix}{next(_NUMBERS)}" for _ in emitted.calls]
 
 
-def _read_chat(body: Mapping[str, Any]) -> list[Spoken]:
+def _read_chat(body: Mapping[str, Any]) -> list[RequestMessage]:
     return [
-        Spoken(message["role"], message.get("content") or "", message.get("tool_calls") or ())
+        RequestMessage(message["role"], message.get("content") or "", message.get("tool_calls") or ())
         for message in body["messages"]
     ]
 
@@ -73,17 +73,17 @@ def _write_chat(model: str, emitted: Emitted) -> tuple[list[Event], Any]:
     return events, whole | {"usage": usage}
 
 
-def _read_responses(body: Mapping[str, Any]) -> list[Spoken]:
-    spoken: list[Spoken] = []
+def _read_responses(body: Mapping[str, Any]) -> list[RequestMessage]:
+    messages: list[RequestMessage] = []
     for item in body["input"]:
         kind = item.get("type")
         if kind == "function_call":
-            spoken.append(Spoken("assistant", "", [item]))
+            messages.append(RequestMessage("assistant", "", [item]))
         elif kind == "function_call_output":
-            spoken.append(Spoken("tool", item["output"]))
+            messages.append(RequestMessage("tool", item["output"]))
         elif kind != "reasoning":
-            spoken.append(Spoken(item["role"], item["content"]))
-    return spoken
+            messages.append(RequestMessage(item["role"], item["content"]))
+    return messages
 
 
 def _write_responses(model: str, emitted: Emitted) -> tuple[list[Event], Any]:
@@ -129,17 +129,19 @@ def _write_responses(model: str, emitted: Emitted) -> tuple[list[Event], Any]:
     return [*events, (last, {"type": last, "response": whole})], whole
 
 
-def _read_anthropic(body: Mapping[str, Any]) -> list[Spoken]:
-    spoken = [Spoken("system", body["system"])] if body.get("system") else []
+def _read_anthropic(body: Mapping[str, Any]) -> list[RequestMessage]:
+    messages = [RequestMessage("system", body["system"])] if body.get("system") else []
     for message in body["messages"]:
         text = "".join(block.get("text", "") for block in message["content"] if block["type"] == "text")
         uses = [block for block in message["content"] if block["type"] == "tool_use"]
-        spoken += [
-            Spoken("tool", block["content"]) for block in message["content"] if block["type"] == "tool_result"
+        messages += [
+            RequestMessage("tool", block["content"])
+            for block in message["content"]
+            if block["type"] == "tool_result"
         ]
         if text or uses:
-            spoken.append(Spoken(message["role"], text, uses))
-    return spoken
+            messages.append(RequestMessage(message["role"], text, uses))
+    return messages
 
 
 def _named(kind: str, **fields: Any) -> Event:
@@ -191,19 +193,19 @@ def _decode(raw: str) -> Any:
     return value if isinstance(value, dict) else {}
 
 
-def _read_gemini(body: Mapping[str, Any]) -> list[Spoken]:
+def _read_gemini(body: Mapping[str, Any]) -> list[RequestMessage]:
     system = body.get("systemInstruction")
-    spoken = [Spoken("system", system["parts"][0]["text"])] if system else []
+    messages = [RequestMessage("system", system["parts"][0]["text"])] if system else []
     for content in body["contents"]:
         for part in content["parts"]:
             if "functionResponse" in part:
-                spoken.append(Spoken("tool", json.dumps(part["functionResponse"]["response"])))
+                messages.append(RequestMessage("tool", json.dumps(part["functionResponse"]["response"])))
             elif "functionCall" in part:
-                spoken.append(Spoken("assistant", "", [part["functionCall"]]))
+                messages.append(RequestMessage("assistant", "", [part["functionCall"]]))
             else:
                 role = "assistant" if content["role"] == "model" else content["role"]
-                spoken.append(Spoken(role, part.get("text", "")))
-    return spoken
+                messages.append(RequestMessage(role, part.get("text", "")))
+    return messages
 
 
 def _write_gemini(model: str, emitted: Emitted) -> tuple[list[Event], Any]:

@@ -17,7 +17,7 @@ from callgauge.dashboard.components.trend.trend_document import convert_trend
 from callgauge.dashboard.shown_page import record_part
 
 _LABEL = 60  # maximum length of a series name
-_PANEL, _LEGEND, _ONE = 224, 28, 340  # pixels, as in trend_chart.js
+_PANEL, _LEGEND, _SINGLE = 224, 28, 340  # pixels, as in trend_chart.js
 _COLUMNS = 3  # panels side by side on a wide screen
 CallsLink = Callable[[TrendLine], str | None]
 
@@ -35,7 +35,7 @@ def draw_trend_chart(chart: TrendChart, *, key: str, words: str, link_calls: Cal
     )
     record_part(key, lambda: convert_trend(chart, words))
     rows = -(-len(chart.lines) // _COLUMNS)
-    height = _LEGEND + (rows * _PANEL if chart.has_panels else _ONE)
+    height = _LEGEND + (rows * _PANEL if chart.has_panels else _SINGLE)
     # Reserve the height until the script has drawn, so that nothing below moves. Then shell.css removes the
     # fixed height.
     draw(key=key, data=send_chart(chart, words, link_calls), height=height)

@@ -35,7 +35,14 @@ _MIX_DIFFERS = Cell(
     title="A and B got different work. Open the rate to see it mix-adjusted.",
 )
 _COST = "cost"  # the group with costs, which has its own table
-_TOLD = (Standing.WORSE, Standing.BETTER, Standing.MORE, Standing.LESS, Standing.UNDECIDED, Standing.ALIKE)
+_STANDINGS = (
+    Standing.WORSE,
+    Standing.BETTER,
+    Standing.MORE,
+    Standing.LESS,
+    Standing.UNDECIDED,
+    Standing.ALIKE,
+)
 _WORDS = {Standing.UNDECIDED: "without clear difference", Standing.ALIKE: "equivalent"}
 
 
@@ -102,7 +109,7 @@ def _describe_group(comparisons: Sequence[SliceComparison], smallest: float) -> 
         f"{_WORDS.get(standing, standing.value)} in {_list_titles(by_standing[standing])}"
         if standing in (Standing.WORSE, Standing.BETTER)
         else f"{len(by_standing[standing])} {_WORDS.get(standing, standing.name.lower())}"
-        for standing in _TOLD
+        for standing in _STANDINGS
         if standing in by_standing
     ]
     return f"{'; '.join(parts) or 'not measured'}."

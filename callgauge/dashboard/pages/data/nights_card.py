@@ -61,7 +61,7 @@ def _draw_nights(nights: Sequence[PastNight]) -> None:
 
 def _night_row(night: PastNight) -> list[Cell]:
     load = night.step("load")
-    figures = load.told if load else {}
+    figures = load.figures if load else {}
     refused = [(figures.get("refused_files", 0), "file"), (figures.get("refused_lines", 0), "line")]
     lost = ", ".join(wording.plural(count, noun) for count, noun in refused if count)
     return [
@@ -79,8 +79,8 @@ def _step_cell(step: NightStep | None, *, is_running: bool) -> Cell:
     if step is None:
         return Cell("–", title="Not started.")
     word = step.outcome or ("running" if is_running else "interrupted")
-    tries = int(step.told.get("tries", 1))
-    title = wording.visible(str(step.told.get("reason") or "")) or None
+    tries = int(step.figures.get("tries", 1))
+    title = wording.visible(str(step.figures.get("reason") or "")) or None
     return Cell(
         word,
         sub=f"{tries} tries" if tries > 1 else None,
@@ -98,7 +98,7 @@ def _trouble_cell(night: PastNight) -> Cell:
     if night.unfinished and not current_viewer().is_admin:
         return Cell("visible to admins")
     problems = [
-        (step.step, str(step.told["problem"])) for step in night.unfinished if step.told.get("problem")
+        (step.step, str(step.figures["problem"])) for step in night.unfinished if step.figures.get("problem")
     ]
     short = "\n".join(f"{name}: {wording.one_line(problem, 120)}" for name, problem in problems)
     whole = "\n".join(f"{name}: {wording.visible(problem)}" for name, problem in problems)

@@ -41,9 +41,9 @@ def show() -> None:
     silent = store_queries.ask("silent_sources").to_dict("records")
     load = store_queries.ask("last_load").iloc[0]
     service = store_queries.known_service_state()
-    told_silent = list_silent(service, silent, datetime.now(UTC))
+    silent_sources = list_silent(service, silent, datetime.now(UTC))
     cards.draw_answer(
-        describe_feed(loads, told_silent, load.newest, describe_night(service, datetime.now(UTC))), 400
+        describe_feed(loads, silent_sources, load.newest, describe_night(service, datetime.now(UTC))), 400
     )
     rejected = describe_rejected(load.rejected_files, load.rejected_lines) or "nothing"
     foreign = int(load.foreign_files)

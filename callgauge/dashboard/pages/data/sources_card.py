@@ -87,7 +87,8 @@ def _draw_table(key: str, caption: str, rows: list[list[Cell]]) -> None:
 
 def _build_measured_row(row: Row) -> list[Cell]:
     cells = (
-        _told_cell(row[promise], row[measured], row[total], total) for _, promise, measured, total in _TELLS
+        _promise_cell(row[promise], row[measured], row[total], total)
+        for _, promise, measured, total in _TELLS
     )
     counts = f"{wording.plural(row['calls'], 'call')}\n{wording.plural(row['turns'], 'turn')}"
     return [Cell(row["title"], sub=counts), *cells, Cell(row["cannot_tell"] or "–")]
@@ -96,12 +97,12 @@ def _build_measured_row(row: Row) -> list[Cell]:
 def _build_promised_row(row: Row) -> list[Cell]:
     return [
         Cell(row["title"]),
-        *(_told_cell(row[promise]) for _, promise, *_ in _TELLS),
+        *(_promise_cell(row[promise]) for _, promise, *_ in _TELLS),
         Cell(row["cannot_tell"] or "–"),
     ]
 
 
-def _told_cell(promise: str | None, measured: int | None = None, total: int = 0, noun: str = "") -> Cell:
+def _promise_cell(promise: str | None, measured: int | None = None, total: int = 0, noun: str = "") -> Cell:
     """Return a cell that says whether the logs of the source contain a kind of data: yes, partly or no.
 
     The small lines say how many loaded records contain the data, and add the remarks of the documentation.

@@ -149,9 +149,9 @@ def _draw_quiet_items(chosen: Mapping[str, Any]) -> None:
     rejected, days = int(load.rejected_files), lag_days(load.newest, load.loaded_at)
     are = "is" if rejected == 1 else "are"
     files = f"{wording.plural(rejected, 'file')} {are} not recognised" if rejected else ""
-    is_told = store_queries.known_service_state().find_silent(datetime.now(UTC))
+    silent_sources = store_queries.known_service_state().find_silent(datetime.now(UTC))
     newest = f"The newest turn was {wording.plural(days, 'day')} old at the load"
-    newest = "" if is_told or not days else newest
+    newest = "" if silent_sources or not days else newest
     for words in filter(None, (files, newest)):
         st.page_link(page_file("data"), label=f":gray[○] {wording.link_label(words)}")
 
@@ -166,10 +166,10 @@ def _read_records() -> tuple[TeamRecords, str | None]:
 def _find_rule_items(rules: Sequence[AlertRule]) -> Iterator[AttentionItem]:
     """Yield an item for each alert rule that fires and is not muted. The page's filters are ignored."""
     today = datetime.now(UTC).date()
-    spoken = [rule for rule in rules if not rule.is_muted(today)]
-    if spoken:
+    unmuted = [rule for rule in rules if not rule.is_muted(today)]
+    if unmuted:
         shown = store_queries.shown_generation()
-        for finding in _judge_rules(shown, repr(spoken), spoken):
+        for finding in _judge_rules(shown, repr(unmuted), unmuted):
             if finding.fires:
                 yield describe_finding(finding, filters.short_label)
 

@@ -26,7 +26,7 @@ from callgauge.dashboard.shown_page import record_setting, refuse_link
 
 _TABS = {"text": "One text", "stored": "Stored calls"}
 _MODES = {"arguments": "Arguments of a call", "reply": "A whole reply"}
-_KEPT = ("mode", "which", "look", "dialect", "nth", "shape", "shapes", "steps", "others", "advice")
+_URL_KEYS = ("mode", "which", "look", "dialect", "nth", "shape", "shapes", "steps", "others", "advice")
 
 
 # On wide screens the texts stay visible next to a longer result. On other screens the texts are above the
@@ -100,7 +100,9 @@ def _draw_right(inputs: PlaygroundInputs, *, whole_reply: bool) -> None:
     answer = st.container()
     if inputs.tool is not None:
         # Draw the link before the result, which takes longer, so that the link is never outdated.
-        query = {name: st.query_params[name] for name in (*ROADS, KNOWN, *_KEPT) if name in st.query_params}
+        query = {
+            name: st.query_params[name] for name in (*ROADS, KNOWN, *_URL_KEYS) if name in st.query_params
+        }
         draw_replay_link(inputs.tool.name, inputs.definition, query)
     with answer:
         _draw_result(inputs, whole_reply=whole_reply)

@@ -104,22 +104,24 @@ def describe_outcome(request: ToolCallRequest, changes: Sequence[ParameterChange
     invalid) and 1 repair.”
     """
     names = {
-        word: [change.name for change in changes if change.name and change.verdict == word] for word in _KEPT
+        word: [change.name for change in changes if change.name and change.verdict == word]
+        for word in _MENTIONED
     }
-    kept_names = "".join(f"; {word}: {_join(names[word])}" for word in _KEPT if names[word])
+    mentions = "".join(f"; {word}: {_join(names[word])}" for word in _MENTIONED if names[word])
     if request.outcome is Outcome.CLEAN:
-        return f"Clean: valid JSON that fits the definition{kept_names}."
+        return f"Clean: valid JSON that fits the definition{mentions}."
     if request.outcome is Outcome.UNMEASURED:
         return "Not measured: valid JSON, but without a tool definition to check it against."
     (gravest, named), *others = [*_count_faults(request, changes)] or [("values were converted", "")]
     first = f"{gravest} ({named})" if named else gravest
     faults = wording.list_words([first, *(count for count, _ in others)])
-    return f"{request.outcome.capitalize()}: {faults}{kept_names}."
+    return f"{request.outcome.capitalize()}: {faults}{mentions}."
 
 
 _NAMED = 3
 _FAULTY = (MISSING, INVALID)
-_KEPT = (FORBIDDEN, UNDECLARED, FLAGGED)  # the sentence mentions these verdicts in addition to the outcome
+# The sentence mentions these verdicts in addition to the outcome.
+_MENTIONED = (FORBIDDEN, UNDECLARED, FLAGGED)
 
 
 def _count_faults(request: ToolCallRequest, changes: Sequence[ParameterChange]) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from lenient import (
     parse_arguments,
 )
 
-_KEPT = 8  # cached results of each kind; few, because a text may have a megabyte
+_CACHED = 8  # cached results of each kind; few, because a text may have a megabyte
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class ParsedTools:
     problem: str | None = None
 
 
-@st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
+@st.cache_resource(scope="session", max_entries=_CACHED, show_spinner=False)
 def parse_tools_cached(definition: str) -> ParsedTools:
     """Return the tools that a text defines, or a sentence on why the text cannot be parsed."""
     try:
@@ -36,7 +36,7 @@ def parse_tools_cached(definition: str) -> ParsedTools:
         return ParsedTools(problem=str(unreadable))
 
 
-@st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
+@st.cache_resource(scope="session", max_entries=_CACHED, show_spinner=False)
 def parse_request(raw: str, definition: str, which: int | None) -> ToolCallRequest:
     """Parse the raw arguments for the tool with the index `which`.
 
@@ -45,7 +45,7 @@ def parse_request(raw: str, definition: str, which: int | None) -> ToolCallReque
     return parse_arguments(raw, None if which is None else parse_tools_cached(definition).tools[which])
 
 
-@st.cache_resource(scope="session", max_entries=_KEPT, show_spinner=False)
+@st.cache_resource(scope="session", max_entries=_CACHED, show_spinner=False)
 def find_calls(text: str, definition: str, dialect: str | None, leaked: bool) -> tuple[TextCall, ...]:
     """Return the tool calls in a model's reply.
 

@@ -78,16 +78,16 @@ def show(tool: str, chosen: Mapping[str, Any]) -> None:
             draw_replay_link(tool)
             return
         answer = st.empty()
-        kept = _choose_fixes(result.fixes)
+        edits = _choose_fixes(result.fixes)
         _draw_rejected(result, "")
         part: ToolFixes | None = result
-        if len(kept) < len(result.fixes):
-            part = _find_fixes(chosen, FixQuestion(tool, tuple(fix.key for fix in kept))) if kept else None
-        if not kept:
+        if len(edits) < len(result.fixes):
+            part = _find_fixes(chosen, FixQuestion(tool, tuple(fix.key for fix in edits))) if edits else None
+        if not edits:
             answer.markdown("No edit is chosen.")
         elif part is not None:
             answer.markdown(f"**{wording.in_markdown(write_fix_answer(part), 500)}**")
-            _draw_change(result, kept, chosen)
+            _draw_change(result, edits, chosen)
 
 
 def draw_fix_links(worst: Sequence[Mapping[Hashable, Any]]) -> None:
@@ -141,15 +141,15 @@ def _poll_search(request: ReplayRequest) -> None:
 
 def _choose_fixes(fixes: Sequence[DefinitionFix]) -> list[DefinitionFix]:
     """Draw the edits with a checkbox each, and return the chosen ones."""
-    kept = []
+    edits = []
     for fix in fixes:
         with st.container(gap="xxsmall"):
             if st.checkbox(
                 f"**{wording.in_markdown(title_fix(fix), 200)}**", value=True, key=f"fix_{fix.key}"
             ):
-                kept.append(fix)
+                edits.append(fix)
             st.caption(wording.in_markdown(describe_evidence(fix), 600))
-    return kept
+    return edits
 
 
 def _draw_rejected(result: ToolFixes, answer: str) -> None:
@@ -159,14 +159,14 @@ def _draw_rejected(result: ToolFixes, answer: str) -> None:
             st.caption(wording.in_markdown(sentence, 400))
 
 
-def _draw_change(result: ToolFixes, kept: Sequence[DefinitionFix], chosen: Mapping[str, Any]) -> None:
+def _draw_change(result: ToolFixes, edits: Sequence[DefinitionFix], chosen: Mapping[str, Any]) -> None:
     """Draw the diff in the chosen shape, and what can be done with it."""
     usual = choose_shape(result.source, result.mcp_server)
     shape = choose_segment(
         "Shape", "shape", [usual, *(name for name in SHAPES if name != usual)], SHAPES.__getitem__
     )
     before = result.definition
-    after = apply_changes(before, list_changes(kept))
+    after = apply_changes(before, list_changes(edits))
     written = write_definition(shape, result.tool, after)
     difference = write_difference(shape, result.tool, before, after)
     st.code(wording.visible(difference), language="diff", wrap_lines=True)
