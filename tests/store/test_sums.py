@@ -151,7 +151,7 @@ def test_after_any_chain_of_loads_the_sums_equal_those_made_from_scratch(
     if seed % 2:
         monkeypatch.setattr(checkpoint, "WORTH", 0)  # a load resumes every log that grew, even if it is small
     if seed % 3 == 1:
-        monkeypatch.setattr(rollup, "HELD", 0)
+        monkeypatch.setattr(rollup, "FEW_CALLS", 0)
     if seed % 3 == 2:
         monkeypatch.setattr(rollup, "AT_ONCE", 3)
     chain = Chain(tmp_path, seed)

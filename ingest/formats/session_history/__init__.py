@@ -92,7 +92,7 @@ class _History:
 
     def __init__(self) -> None:
         self._open = OpenSessions[HistorySession]()
-        self._spoken = HistorySession("")  # the previous line's session, which is mostly also the next line's
+        self._last_session = HistorySession("")  # mostly also the session of the next line
         self._grown = 0  # bytes of lines of this session since it was last weighed
 
     def take(self, record: Record) -> list[Event] | list[Rejected]:
@@ -103,7 +103,7 @@ class _History:
                 return [Rejected(record.where, *_find_problem(entry), make_snippet(record.data))]
             entry = plain_entry
         entry.where, entry.size = record.where, len(record.data)
-        session = self._spoken
+        session = self._last_session
         if session.session_id != entry.session_id:
             session = self._switch_session(entry.session_id)
         events: list[Event] = []
@@ -116,11 +116,11 @@ class _History:
     def _switch_session(self, session_id: str) -> HistorySession:
         if self._grown:
             self._weigh_session()
-        self._spoken = self._open.open(session_id, partial(HistorySession, session_id))
-        return self._spoken
+        self._last_session = self._open.open(session_id, partial(HistorySession, session_id))
+        return self._last_session
 
     def _weigh_session(self) -> None:
-        self._open.spill(self._spoken.session_id, self._grown)
+        self._open.spill(self._last_session.session_id, self._grown)
         self._grown = 0
 
     def finish(self) -> Iterator[Event]:

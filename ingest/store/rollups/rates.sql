@@ -6,7 +6,7 @@
 --   the cut 'tool' for each tool.
 
 WITH
-    told AS (SELECT is_before, source, session_id, harness_version FROM counted_sessions WHERE NOT duplicate),
+    versions AS (SELECT is_before, source, session_id, harness_version FROM counted_sessions WHERE NOT duplicate),
     observed_calls AS (
         SELECT
             is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id,
@@ -24,13 +24,13 @@ WITH
                 concat_ws('; ', parse_error, parse_warning),
                 '(^|; )(truncated_|unclosed_string|missing_closer|json_parse_error:[^;]*(end|cut))'
             ) AS truncated
-        FROM calls_of_days LEFT JOIN told USING (is_before, source, session_id)
+        FROM calls_of_days LEFT JOIN versions USING (is_before, source, session_id)
     ),
     observed_turns AS (
         SELECT
             turn_id, is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, session_id,
             session_group AS id, calls, retries, recorded_ok, derived_ok, coalesce(recorded_ok, derived_ok) AS succeeded
-        FROM turns_of_days LEFT JOIN told USING (is_before, source, session_id)
+        FROM turns_of_days LEFT JOIN versions USING (is_before, source, session_id)
     ),
     -- Once for all that a turn did, and once for each tool that it called.
     turns_and_tools AS (

@@ -24,7 +24,7 @@ from ingest.store.segments import view_stored_facts
 
 # number of calls whose days are added up together; the groups of many more calls do not fit into memory
 AT_ONCE = 200_000
-HELD = 50_000  # largest number of calls of affected sessions that are kept in memory for all scripts
+FEW_CALLS = 50_000  # with at most so many counted calls, temporary tables contain the rows for all scripts
 
 _FROZEN = "touched_days WHERE day < (SELECT max(facts_before) FROM store_info)"
 _UNFROZEN = f"DELETE FROM {_FROZEN}"  # noqa: S608 - our own text
@@ -76,7 +76,7 @@ def roll_up(con: Connection) -> None:
     _make_macros(con)
     _view_whole_store(con)
     con.execute(_UNFROZEN)
-    are_few = con.execute(_MANY, [HELD]).fetchall() == [(False,)]
+    are_few = con.execute(_MANY, [FEW_CALLS]).fetchall() == [(False,)]
     for _ in _some_days(con, are_few=are_few):
         _view_days(con, are_read=are_few)
         filled = _find_tables(con) if are_few else DAILY_TABLES
@@ -158,8 +158,8 @@ def _make_view(con: Connection, name: str, query: str, *, is_read: bool) -> None
 
     With `is_read`, the query is executed once, and the view reads a temporary table with its result.
     """
-    table = f"CREATE OR REPLACE TEMP TABLE held_{name} AS {query};" if is_read else ""
-    rows = f"FROM held_{name}" if is_read else query
+    table = f"CREATE OR REPLACE TEMP TABLE rows_of_{name} AS {query};" if is_read else ""
+    rows = f"FROM rows_of_{name}" if is_read else query
     con.execute(f"{table} CREATE OR REPLACE TEMP VIEW {name} AS {rows}")
 
 
@@ -196,7 +196,7 @@ def add_differences(con: Connection) -> None:
     has_before = has_rows(con, "rows_before", "resumed")
     _make_macros(con)
     counting = (_COUNT_AFTER, _COUNT_BEFORE) if has_before else (_COUNT_AFTER,)
-    are_few = sum(con.execute(query).fetchall()[0][0] for query in counting) <= HELD
+    are_few = sum(con.execute(query).fetchall()[0][0] for query in counting) <= FEW_CALLS
     _view_concerned(con, has_before=has_before, are_read=are_few)
     con.execute(_WHOLE_DAYS)
     con.execute(_CHANGED_DAYS)
