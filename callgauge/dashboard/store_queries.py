@@ -276,15 +276,13 @@ def _freeze(value: Any) -> Hashable:
 
 
 def _note_parameters(run: PageRun, metric: str, parameters: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Return the parameters, sorted, as a cache key.
+    """Return the parameters that change the answer, sorted, as a cache key.
 
     The function also records the parameters for links to the SQL page.
     """
-    trials = run.trials if "runs" in metrics()[metric].parameters else {}
-    merged = {**trials, **parameters}
-    noted = tuple(sorted((name, value) for name, value in merged.items() if value is not None))
-    run.parameters[metric] = dict(noted)
-    return noted
+    arguments = metrics()[metric].choose_arguments({**run.trials, **parameters})
+    run.parameters[metric] = arguments
+    return tuple(sorted(arguments.items()))
 
 
 def row_reader() -> Callable[[str, Mapping[str, Any]], list[dict[Hashable, Any]]]:

@@ -60,6 +60,17 @@ def test_a_page_sends_few_queries(page: str, first: int, filtered: int, queries:
     assert len(queries) <= filtered, queries
 
 
+@pytest.mark.usefixtures("small")
+def test_a_query_is_not_repeated_for_a_filter_that_it_lacks(queries: list[str]) -> None:
+    """A turn's tokens belong to no tool. So the metric `costs` has no filter on tools."""
+    opened(FILES["overview"])
+    assert "costs" in queries
+    del queries[:]
+    opened(FILES["overview"], tool="read_file")
+    assert "slices" in queries
+    assert "costs" not in queries
+
+
 @pytest.mark.usefixtures("few_of_many")
 def test_a_comparison_of_two_models_reads_the_parts_of_both_at_once(queries: list[str]) -> None:
     opened(FILES["compare"], a_model="egret", b_model="heron")

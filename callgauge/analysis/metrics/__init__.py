@@ -28,7 +28,11 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from callgauge.analysis.metrics.session_filters import narrow_to_sessions, read_session_filters
+from callgauge.analysis.metrics.session_filters import (
+    name_session_filters,
+    narrow_to_sessions,
+    read_session_filters,
+)
 from ingest.store.segments import has_segments, is_of_object_store, narrow_facts, narrow_sums
 
 if TYPE_CHECKING:  # the report of a load also uses metrics, but does not need these slow imports
@@ -100,6 +104,11 @@ class Metric:
         keys = after.partition(", sum(k)")[0].strip().removeprefix("SELECT ")
         tables = before + _SUMS_OF_DAYS + after.partition(_SUMS_OF_GROUPS)[0].rstrip().rstrip(",")
         return f"{tables}\nSELECT {keys}, days, day_k, day_n FROM sums", tuple(keys.split(", "))
+
+    def choose_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments on which the answer depends. A page has filters that some metrics lack."""
+        names = self.parameters | name_session_filters(self.parameters)
+        return {name: value for name, value in arguments.items() if name in names and value is not None}
 
     def adds_up_days(self, parameters: Mapping[str, Any]) -> bool:
         """Return True when the sums of whole months give the same answer as the sums of days."""
