@@ -25,6 +25,7 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import duckdb
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:  # the report of a load also uses metrics, but does not need t
 
 _LOG = logging.getLogger(__name__)
 _STATEMENTS: dict[str, duckdb.Statement] = {}
+_SEGMENTED: WeakKeyDictionary[duckdb.DuckDBPyConnection, bool] = WeakKeyDictionary()
 _FOLDER = Path(__file__).parent
 _FIELD = re.compile(r"^-- (title|question|unit|days|facts|note|column (\w+)): (.+)$")
 _CLAUSE = re.compile(r"^-- (\w+)\n(.+)$", re.MULTILINE)
@@ -208,6 +210,7 @@ def answer_metric(
                 _DAYS in names
                 and metric.adds_up_days(parameters)
                 and not _read_sessions(metric, parameters)
+                and _is_segmented(connection)
                 and _meets_months(cursor, parameters)
             )
             return _tell_days_apart(frame, connection, metric, parameters) if has_months else frame
@@ -234,8 +237,6 @@ def _to_frame(names: Sequence[str], cursor: duckdb.DuckDBPyConnection) -> pd.Dat
 
 def _meets_months(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, Any]) -> bool:
     """Return True when the query may use monthly sums for some of the chosen days."""
-    if not has_segments(cursor):
-        return False
     newest = "SELECT max(last_day) FROM segments WHERE month IS NOT NULL"
     sql = f"SELECT coalesce(({newest}) >= $from_day, true)"
     return cursor.execute(sql, {"from_day": parameters.get("from_day")}).fetchone() == (True,)
@@ -312,10 +313,20 @@ def _execute(
         has_days = metric.days is not DaysUsed.ALL and {"from_day", "to_day"} <= metric.parameters
         days = (parameters.get("from_day"), parameters.get("to_day")) if has_days else (None, None)
         narrow_to_sessions(cursor, sql, sessions, *days)
-    elif has_segments(cursor):
+    elif _is_segmented(connection):
         _narrow(cursor, metric, sql, parameters)
     query = sql if most is not None else _parse(cursor, name)
     return cursor.execute(query, {key: parameters.get(key) for key in metric.parameters})
+
+
+def _is_segmented(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Return True when the store file has segment files, read once for each connection.
+
+    A published store file never changes.
+    """
+    if connection not in _SEGMENTED:
+        _SEGMENTED[connection] = has_segments(connection.cursor())
+    return _SEGMENTED[connection]
 
 
 def _parse(cursor: duckdb.DuckDBPyConnection, name: str) -> duckdb.Statement:
