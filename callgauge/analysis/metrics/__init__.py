@@ -7,8 +7,8 @@ explanation. Missing `$name` parameters are NULL, and NULL means all. Exception:
 NULL, trials are excluded. `{filters: days, models}` becomes the clauses of these filters in
 `clauses/filters.sql`, joined by AND. `{filters a_: models}` becomes the same clauses with the parameters
 `$a_models` and so on. `{value: by}` becomes the value of the dimension that `$by` names
-(`clauses/dimension.sql`). `{groups: rate, slice}` becomes the tables that sum up session groups by these
-columns (`clauses/groups.sql`).
+(`clauses/dimension.sql`). `{value in: by}` becomes the value of the dimension that the column `by` names.
+`{groups: rate, slice}` becomes the tables that sum up session groups by these columns (`clauses/groups.sql`).
 """
 
 from __future__ import annotations
@@ -46,12 +46,17 @@ _FOLDER = Path(__file__).parent
 _FIELD = re.compile(r"^-- (title|question|unit|days|facts|note|column (\w+)): (.+)$")
 _CLAUSE = re.compile(r"^-- (\w+)\n(.+)$", re.MULTILINE)
 _FILTERS = re.compile(r"^( *)(.*?)\{filters(?: (\w+))?: ([\w, ]+)\}", re.MULTILINE)
-_VALUE = re.compile(r"\{value: (\w+)\}")
+_VALUE = re.compile(r"\{value( in)?: (\w+)\}")
 _TABLES = re.compile(r"\{(days|groups): ([\w, ]+)\}")
 _SUMS_OF_DAYS, _SUMS_OF_GROUPS = "sums AS (\n", "numbered AS MATERIALIZED ("
 GROUPS = "group_ids"
 """A column of the metrics whose rates get an interval."""
 _DAYS, _DAY = "days", "day"
+_WHOLE_MONTHS = """
+    SELECT EXISTS (
+        FROM segments
+        WHERE month IS NOT NULL AND coalesce(month >= $first, true) AND coalesce(last_day <= $last, true)
+    )"""
 PARAMETER = re.compile(r"\$([a-z_]+)")
 """Matches a named parameter in the SQL of a metric."""
 
@@ -149,9 +154,14 @@ def include_filters(sql: str) -> str:
 
 
 def include_values(sql: str) -> str:
-    """Return the SQL with each `{value: name}` replaced by the value of the dimension that `$name` names."""
+    """Return the SQL with each `{value: name}` replaced by the value of the dimension that `$name` names.
+
+    `{value in: name}` takes the dimension from the column `name`.
+    """
     value = _read_clause("dimension")
-    return _VALUE.sub(lambda named: value.replace("$dimension", f"${named[1]}"), sql)
+    return _VALUE.sub(
+        lambda match: value.replace("$dimension", f'"{match[2]}"' if match[1] else f"${match[2]}"), sql
+    )
 
 
 def include_tables(sql: str) -> str:
@@ -210,8 +220,7 @@ def answer_metric(
                 _DAYS in names
                 and metric.adds_up_days(parameters)
                 and not _read_sessions(metric, parameters)
-                and _is_segmented(connection)
-                and _meets_months(cursor, parameters)
+                and adds_up_months(connection, parameters.get("from_day"), parameters.get("to_day"))
             )
             return _tell_days_apart(frame, connection, metric, parameters) if has_months else frame
         rows = cursor.fetchall()
@@ -235,11 +244,12 @@ def _to_frame(names: Sequence[str], cursor: duckdb.DuckDBPyConnection) -> pd.Dat
     )
 
 
-def _meets_months(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, Any]) -> bool:
-    """Return True when the query may use monthly sums for some of the chosen days."""
-    newest = "SELECT max(last_day) FROM segments WHERE month IS NOT NULL"
-    sql = f"SELECT coalesce(({newest}) >= $from_day, true)"
-    return cursor.execute(sql, {"from_day": parameters.get("from_day")}).fetchone() == (True,)
+def adds_up_months(connection: duckdb.DuckDBPyConnection, from_day: date | None, to_day: date | None) -> bool:
+    """Return True when a query of these days may use the totals of a whole month. None is no bound."""
+    if not _is_segmented(connection):
+        return False
+    cursor = connection.cursor().execute(_WHOLE_MONTHS, {"first": from_day, "last": to_day})
+    return cursor.fetchone() == (True,)
 
 
 def _tell_days_apart(
