@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp, inf, log
 from typing import Any
 
@@ -23,6 +24,7 @@ class Interval:
     high: float
 
 
+@lru_cache(maxsize=10_000)  # an estimate and its interval need the same quantile
 def t_quantile(freedom: float, level: float = LEVEL) -> float:
     """Return the quantile of Student's t for an interval with confidence `level`.
 
