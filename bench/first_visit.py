@@ -145,7 +145,7 @@ load average of the machine was 12 to 15 on 2026-11-30.
 | 89d80e15 | | | 0.152 (× 0.47) | 0.231 (× 0.79) | 0.111 (× 0.48) |
 | now | 0.114 (× 0.22) | 0.026 (× 0.09) | 0.097 (× 0.31) | 0.078 (× 0.25) | 0.074 (× 0.34) |
 
-The server caches what a page computes, and a share caches its estimate. So a second run of a page sends
+The server caches what a page computes, and each rate keeps its interval. So a second run of a page sends
 no query and computes no comparison, estimate or label again.
 
 During 300 visits of ten pages and 20 loads of logs, the server's resident memory is at most 361 MB. A
