@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import pandas as pd
 import streamlit as st
 
-from callgauge.analysis.metrics import answer_metric, metrics
+from callgauge.analysis.metrics import adds_up_months, answer_metric, metrics
 from callgauge.analysis.metrics.published_store import (
     Connection,
     NothingLoadedError,
@@ -26,6 +26,7 @@ from callgauge.analysis.metrics.published_store import (
     open_generation,
     published_generation,
 )
+from callgauge.analysis.metrics.slice_views import ask_views
 from callgauge.memory.memory_file import MemoryProblemError
 from callgauge.memory.nights.past_nights import ServiceState, read_service_state
 from callgauge.memory.records import TeamRecords
@@ -36,6 +37,8 @@ _RUN = "_page_run"
 _DERIVED = 300  # maximum number of cached results per store file; one view of a page needs about ten
 
 Result = TypeVar("Result")
+QueryKey = tuple[tuple[str, Any], ...]
+"""The names and values of a query's parameters, sorted."""
 
 
 class Generation(NamedTuple):
@@ -81,13 +84,15 @@ class PageRun:
 
     `generation` is the published store file, or None if the file cannot be opened. `derived` holds the
     results of `derive` from this file. `parameters` holds the parameters of the last query of each metric.
-    `trials` holds the trial runs and variants that every metric counts. Two script runs of a session may
-    overlap. So each of them sets a new object, and never changes the object of the other script run.
+    `slices` holds the answers of `ask_slices_together` by their parameters. `trials` holds the trial runs and
+    variants that every metric counts. Two script runs of a session may overlap. So each of them sets a new
+    object, and never changes the object of the other script run.
     """
 
     generation: Generation | None = None
     derived: DerivedResults = field(default_factory=DerivedResults)
     parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
+    slices: Mapping[QueryKey, pd.DataFrame] = field(default_factory=dict)
     trials: Mapping[str, Any] = field(default_factory=dict)
     records: TeamRecords | None = None
     service: ServiceState | None = None
@@ -197,7 +202,7 @@ def _connection(shown: Generation) -> Connection:
 
 # The texts of the arguments identify them, and Streamlit hashes a text faster than each nested value.
 @st.cache_data(max_entries=2000, show_spinner=False, hash_funcs={Generation: repr, tuple: repr})
-def _answer(shown: Generation, metric: str, parameters: tuple[tuple[str, Any], ...]) -> pd.DataFrame:
+def _answer(shown: Generation, metric: str, parameters: QueryKey) -> pd.DataFrame:
     listed = {name: list(value) if isinstance(value, tuple) else value for name, value in parameters}
     return answer_metric(_connection(shown), metric, listed)
 
@@ -226,13 +231,31 @@ def ask_all(metric: str, **parameters: Any) -> pd.DataFrame:
 def keep_asking() -> Callable[..., pd.DataFrame]:
     """Return a function like `ask` that reads the page's store file, even after the page was drawn."""
     generation, run = shown_generation(), _current_run()
-    return lambda metric, **parameters: _answer(generation, metric, _note_parameters(run, metric, parameters))
+    return lambda metric, **parameters: _ask(run, generation, metric, parameters)
 
 
 def ask_later(metric: str, **parameters: Any) -> Callable[[], pd.DataFrame]:
     """Return a function that returns the result of `ask`, even after the page was drawn."""
     generation, noted = shown_generation(), _note_parameters(_current_run(), metric, parameters)
     return lambda: _answer(generation, metric, noted)
+
+
+def ask_slices_together(queries: Sequence[Mapping[str, Any]]) -> None:
+    """Answer several queries of the metric `slices` with one query. Later, `ask` returns these answers.
+
+    All queries must have the same filters, except for the days. Queries that can use monthly sums are left
+    out, because they are faster alone. Raises MetricError.
+    """
+    run, connection = _current_run(), _connection(shown_generation())
+
+    def answer(ask: Callable[..., pd.DataFrame]) -> Mapping[QueryKey, pd.DataFrame]:
+        of_days = [
+            query for query in queries if not adds_up_months(connection, query["from_day"], query["to_day"])
+        ]
+        keys = [_make_key(run, "slices", query) for query in of_days]
+        return dict(zip(keys, ask_views(ask, of_days), strict=True)) if len(of_days) > 1 else {}
+
+    run.slices = derive(answer, "slices together", queries)
 
 
 def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, *key: Any) -> Result:
@@ -246,12 +269,9 @@ def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, 
     whole = (name, _freeze(key), _freeze(run.trials))
     derived = run.derived.find(whole)
     if derived is None:
-        inner_run = PageRun(trials=run.trials)  # a separate run, because later runs reuse the result
-        result = compute(
-            lambda metric, **parameters: _answer(
-                generation, metric, _note_parameters(inner_run, metric, parameters)
-            )
-        )
+        # a separate run, because later runs reuse the result
+        inner_run = PageRun(trials=run.trials, slices=run.slices)
+        result = compute(lambda metric, **parameters: _ask(inner_run, generation, metric, parameters))
         derived = _DerivedResult(result, inner_run.parameters)
         run.derived.keep(whole, derived)
     run.parameters.update(derived.parameters)
@@ -262,6 +282,13 @@ def derive(compute: Callable[[Callable[..., pd.DataFrame]], Result], name: str, 
 @st.cache_resource(max_entries=3, show_spinner=False)
 def _derived(shown: Generation) -> DerivedResults:  # noqa: ARG001 - of the cache's key
     return DerivedResults()
+
+
+def _ask(run: PageRun, generation: Generation, metric: str, parameters: Mapping[str, Any]) -> pd.DataFrame:
+    noted = _note_parameters(run, metric, parameters)
+    if metric == "slices" and noted in run.slices:
+        return run.slices[noted]
+    return _answer(generation, metric, noted)
 
 
 def _freeze(value: Any) -> Hashable:
@@ -275,16 +302,16 @@ def _freeze(value: Any) -> Hashable:
     return frozen
 
 
-def _note_parameters(run: PageRun, metric: str, parameters: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Return the parameters, sorted, as a cache key.
+def _note_parameters(run: PageRun, metric: str, parameters: Mapping[str, Any]) -> QueryKey:
+    """Return the key of a query, and record its parameters for links to the SQL page."""
+    key = _make_key(run, metric, parameters)
+    run.parameters[metric] = dict(key)
+    return key
 
-    The function also records the parameters for links to the SQL page.
-    """
-    trials = run.trials if "runs" in metrics()[metric].parameters else {}
-    merged = {**trials, **parameters}
-    noted = tuple(sorted((name, value) for name, value in merged.items() if value is not None))
-    run.parameters[metric] = dict(noted)
-    return noted
+
+def _make_key(run: PageRun, metric: str, parameters: Mapping[str, Any]) -> QueryKey:
+    """Return the parameters that change the answer, sorted, as a cache key."""
+    return tuple(sorted(metrics()[metric].choose_arguments({**run.trials, **parameters}).items()))
 
 
 def row_reader() -> Callable[[str, Mapping[str, Any]], list[dict[Hashable, Any]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import exp, inf, log
 from typing import Any
 
@@ -22,6 +23,7 @@ class Interval(msgspec.Struct, frozen=True):
     high: float
 
 
+@lru_cache(maxsize=10_000)  # an estimate and its interval need the same quantile
 def t_quantile(freedom: float, level: float = LEVEL) -> float:
     """Return the quantile of Student's t for an interval with confidence `level`.
 

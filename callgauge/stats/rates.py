@@ -148,15 +148,23 @@ class Share(msgspec.Struct, frozen=True, eq=False):
 
     def __add__(self, other: Share) -> Share:
         """Return the sum of both shares. A session in both shares is counted as one session."""
-        have_groups = self.by_group is not None and other.by_group is not None
-        apart = self.sessions is None or other.sessions is None
-        return Share(
-            self.k + other.k,
-            self.n + other.n,
-            None if apart else (self.sessions or 0) + (other.sessions or 0),
-            self.by_group + other.by_group if have_groups else None,  # type: ignore[operator]
-            self.by_day + other.by_day if self.by_day and other.by_day else None,
-            self.likeness or other.likeness,
+        return Share.sum_up([self, other])
+
+    @classmethod
+    def sum_up(cls, several: Sequence[Share]) -> Share:
+        """Return the sum of at least one share. A session in several shares is counted as one session."""
+        if len(several) == 1:
+            return several[0]
+        sessions = [share.sessions for share in several if share.sessions is not None]
+        groups = [share.by_group for share in several if share.by_group is not None]
+        days = [share.by_day for share in several if share.by_day is not None]
+        return cls(
+            sum(share.k for share in several),
+            sum(share.n for share in several),
+            sum(sessions) if len(sessions) == len(several) else None,
+            np.sum(groups, axis=0) if len(groups) == len(several) else None,
+            DayCounts.sum_up(days) if len(days) == len(several) else None,
+            next((share.likeness for share in several if share.likeness), None),
         )
 
     @classmethod

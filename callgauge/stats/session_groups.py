@@ -36,13 +36,17 @@ class DayCounts(msgspec.Struct, frozen=True):
     n: Floats
 
     def __add__(self, other: DayCounts) -> DayCounts:
-        days = np.union1d(self.days, other.days)
-        k, n = np.zeros((2, len(days)))
-        for each in (self, other):
-            places = np.searchsorted(days, each.days)
-            k[places] += each.k
-            n[places] += each.n
-        return DayCounts(days, k, n)
+        return DayCounts.sum_up([self, other])
+
+    @classmethod
+    def sum_up(cls, several: Sequence[DayCounts]) -> DayCounts:
+        """Return the sum of at least one count."""
+        days, places = np.unique(np.concatenate([each.days for each in several]), return_inverse=True)
+        k, n = (
+            np.bincount(places, np.concatenate(counts), len(days)).astype(float)
+            for counts in zip(*((each.k, each.n) for each in several), strict=True)
+        )
+        return cls(days, k, n)
 
     @classmethod
     def make_empty(cls) -> DayCounts:

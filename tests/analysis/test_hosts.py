@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
@@ -38,6 +39,7 @@ ASKED: Mapping[str, Mapping[str, Any]] = {
     "pass_k": {"measure": "parse_error"},
     "session_counts": {"rate": "parse_error"},
     "signature_use": {"signature": "none"},
+    "slice_views": {"views": json.dumps([{"view": 0, "rates": list(RATES), "by": "model"}])},
     "slices": {"rates": list(RATES), "by": "model"},
     "strata": {"rates": list(RATES), "first": "tool"},
 }

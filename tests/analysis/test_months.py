@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from callgauge.analysis.metrics import DaysUsed, MetricError, answer_metric, metrics
+from callgauge.analysis.measures.rates import LEADING
+from callgauge.analysis.metrics import DaysUsed, MetricError, adds_up_months, answer_metric, metrics
 from callgauge.analysis.metrics.published_store import Connection, open_generation, published_generation
+from callgauge.analysis.metrics.slice_views import ask_views
 from ingest.pipeline.load import load
 from ingest.store import building_months, segments
 from tests.analysis.test_trials_kept_apart import ASKED, PAGE, nightly
@@ -170,6 +172,30 @@ def test_what_adds_up_days_reads_the_sums_of_whole_months(
     # files.
     daily = [] if also else [part.replace("monthly", "daily") for part in parts]
     assert seen == [f"parts.{part}" for part in [*parts, *daily]]
+
+
+@pytest.mark.parametrize("tools", [None, ["read", "read1"]])
+def test_one_query_answers_several_queries_of_slices(stores: Stores, tools: list[str] | None) -> None:
+    connection = stores["sealed", True]
+    queries: list[dict[str, Any]] = [
+        {"rates": list(LEADING), "by": "model", "tools": tools, "from_day": None, "to_day": None},
+        {"rates": ["parse_error"], "by": "tool", "also": "day", "tools": tools, **RANGES["cut months"]},
+        {"rates": ["retried"], "tools": tools, **RANGES["whole months"]},
+    ]
+    together = ask_views(lambda name, **parameters: answer_metric(connection, name, parameters), queries)
+    for query, rows in zip(queries, together, strict=True):
+        expected = answer_metric(connection, "slices", query)
+        assert len(expected)
+        assert rows.astype(str).values.tolist() == expected.astype(str).values.tolist()
+
+
+def test_only_queries_of_whole_months_read_monthly_sums(stores: Stores) -> None:
+    expected = {"all days", "whole months", "cut months", "from a day on", "until a day"}
+    ranges = {name: (days.get("from_day"), days.get("to_day")) for name, days in RANGES.items()}
+    assert {
+        name for name, days in ranges.items() if adds_up_months(stores["sealed", True], *days)
+    } == expected
+    assert not any(adds_up_months(stores["whole", True], *days) for days in ranges.values())
 
 
 def test_costs_are_read_by_the_day_in_months_in_which_a_price_changes(

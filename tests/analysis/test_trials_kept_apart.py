@@ -47,6 +47,11 @@ ASKED: Mapping[str, Mapping[str, Any]] = {
     "session_counts": {"rate": "parse_error"},
     "shared_tasks": {"measure": "parse_error"},
     "signature_use": {"signature": "216bcf6323af"},
+    "slice_views": {
+        "views": json.dumps(
+            [{"view": 0, "rates": list(RATES), "by": "model"}, {"view": 1, "rates": ["retried"]}]
+        )
+    },
     "slices": {"rates": list(RATES), "by": "model", "also": "day"},
     "strata": {"rates": list(RATES), "by": "model", "first": "tool", "second": "prompt", "third": "strategy"},
     "versions": {"kind": "prompt", "name": "agent"},

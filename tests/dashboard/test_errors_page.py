@@ -74,13 +74,15 @@ def test_of_chosen_days_the_newest_tells_what_is_new(failing: Path) -> None:
 
 
 def test_an_error_of_this_week_that_keeps_occurring_is_shown_as_new(store: Path) -> None:
-    def at(day: int) -> dict[str, str]:
+    def day_columns(day: int) -> dict[str, str]:
         return {"day": f"2026-11-{day:02}", "ts": f"2026-11-{day:02}T10:00:00"}
 
     ran = {"fault_layer": "execution", "result_status": "error", "result_text": "Quota used up"}
-    quiet = [a_call(number, **at(number % 18 + 1)) for number in range(90)]
-    fresh = [a_call(100 + number, session_id=f"fresh{number}", **at(19), **ran) for number in range(9)]
-    publish(store, {"tool_calls": [*quiet, *fresh, a_call(200, **at(20))]})
+    quiet = [a_call(number, **day_columns(number % 18 + 1)) for number in range(90)]
+    fresh = [
+        a_call(100 + number, session_id=f"fresh{number}", **day_columns(19), **ran) for number in range(9)
+    ]
+    publish(store, {"tool_calls": [*quiet, *fresh, a_call(200, **day_columns(20))]})
     app = opened(PAGE)
     assert app.header[0].value.replace("\\", "") == (
         "9 of 100 calls failed, none because of its arguments. No new errors on 20 Nov. "

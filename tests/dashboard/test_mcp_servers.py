@@ -49,7 +49,7 @@ def test_the_scorecard_has_a_row_for_each_server_called_or_offered(served: Path)
     assert files["Parse errors"]["text"].startswith("40")
     assert (files["Never called"]["text"], files["Never called"]["sub"]) == ("1", "of 2 tools")
     assert (files["Tokens / step"]["text"], web["Tokens / step"]["text"]) == ("300", "300")
-    assert files["Latency p50"]["text"] == "119 ms"
+    assert files["Latency"]["text"] == "119 ms"
     assert web["Parse errors"]["text"] == "–"
     link = urlsplit(files["Calls"]["href"])
     assert (link.path, parse_qs(link.query)["mcp_server"]) == ("calls", ["files"])

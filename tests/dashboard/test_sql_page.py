@@ -24,7 +24,7 @@ SQL = "callgauge/dashboard/pages/sql/page.py"
 ROWS = "Rows of the result"
 
 
-def asked(sql: str, **more: str) -> AppTest:
+def query_page(sql: str, **more: str) -> AppTest:
     return opened(SQL, sql=pack_text(sql), **more)
 
 
@@ -37,7 +37,7 @@ def test_an_empty_page_offers_queries_and_shows_the_tables(small: Path) -> None:
 
 
 def test_a_link_runs_what_it_carries(small: Path) -> None:
-    app = asked(
+    app = query_page(
         "SELECT call_id, outcome, 12345 AS number, NULL AS nothing FROM tool_calls WHERE call_id = 'c41'"
     )
     (row,) = sheet_of(app, ROWS)
@@ -58,7 +58,7 @@ def test_a_link_runs_what_it_carries(small: Path) -> None:
     ],
 )
 def test_what_gives_no_rows_is_a_sentence(small: Path, sql: str, words: str) -> None:
-    assert words in page_text(asked(sql))
+    assert words in page_text(query_page(sql))
 
 
 def test_a_damaged_link_is_a_sentence(small: Path) -> None:
@@ -73,22 +73,22 @@ def test_a_metric_is_one_click_away(small: Path) -> None:
 
 @pytest.mark.thorough
 def test_a_long_result_comes_in_pages(small: Path) -> None:
-    first = asked("SELECT range AS n FROM range(120)")
+    first = query_page("SELECT range AS n FROM range(120)")
     assert [row["n"]["text"] for row in sheet_of(first, ROWS)][:2] == ["0", "1"]
     assert "120 rows ·" in page_text(first)
-    last = asked("SELECT range AS n FROM range(120)", sql_page="3")
+    last = query_page("SELECT range AS n FROM range(120)", sql_page="3")
     assert sheet_of(last, ROWS)[0]["n"]["text"] == "100"
-    beyond = asked("SELECT range AS n FROM range(120)", sql_page="99")
+    beyond = query_page("SELECT range AS n FROM range(120)", sql_page="99")
     assert len(sheet_of(beyond, ROWS)) == 20
 
 
 def test_rows_that_are_not_kept_are_said_to_be(small: Path) -> None:
-    text = page_text(asked("FROM range(25000)"))
+    text = page_text(query_page("FROM range(25000)"))
     assert "25,000 rows; the first 10,000 are kept here and in an export" in text
 
 
 def test_text_of_a_log_stays_text_and_long_values_say_how_long_they_are(small: Path) -> None:
-    app = asked("SELECT tool, repeat('x', 5000) AS long FROM tool_calls WHERE call_id = 'c43'")
+    app = query_page("SELECT tool, repeat('x', 5000) AS long FROM tool_calls WHERE call_id = 'c43'")
     (row,) = sheet_of(app, ROWS)
     assert row["tool"]["text"] == HOSTILE
     assert row["long"]["sub"] == "… 5,000 characters; the export has them"
@@ -102,11 +102,11 @@ EVIL = f"=1\u202e\u200b\x1b[31m {HOSTILE}"
 def test_a_hostile_column_is_text_in_the_table_the_chart_and_the_files(small: Path) -> None:
     name = EVIL.replace('"', '""')
     sql = f'SELECT tool AS "{name}", 1 AS "{name} 2", [tool] AS many FROM tool_calls LIMIT 5'  # noqa: S608
-    app = asked(sql)
+    app = query_page(sql)
     table = sheets(app)[ROWS]
     assert "\u202e" not in str(table["columns"])
     assert "⟨U+202E⟩" in str(table["columns"])
-    drawn = asked(sql, view="bar")
+    drawn = query_page(sql, view="bar")
     figure = drawn.get("plotly_chart")[0].proto.spec
     for shown in (figure, str(drawn.selectbox(key="x").options)):
         assert "\u202e" not in shown
@@ -133,7 +133,7 @@ def test_a_result_of_every_type_can_be_taken_away(small: Path) -> None:
 
 
 def test_a_value_of_ten_megabytes_is_not_sent(small: Path) -> None:
-    app = asked("SELECT repeat('<b>', 3500000) AS huge, ['<i>'] AS some")
+    app = query_page("SELECT repeat('<b>', 3500000) AS huge, ['<i>'] AS some")
     (row,) = sheet_of(app, ROWS)
     assert len(row["huge"]["text"]) == 300
     assert row["huge"]["sub"] == "… 10,500,000 characters; the export has them"
@@ -142,14 +142,14 @@ def test_a_value_of_ten_megabytes_is_not_sent(small: Path) -> None:
 
 def test_the_result_is_drawn(small: Path) -> None:
     sql = "SELECT model, count(*) AS calls FROM tool_calls GROUP BY model ORDER BY calls DESC"
-    app = asked(sql, view="bar")
+    app = query_page(sql, view="bar")
     assert app.get("plotly_chart")
     assert (app.selectbox(key="x").value, app.selectbox(key="y").value) == ("model", "calls")
     assert ROWS not in sheets(app)
 
 
 def test_a_page_is_turned_without_asking_again(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = asked("SELECT range AS n FROM range(120)")
+    app = query_page("SELECT range AS n FROM range(120)")
 
     def never(*_: object) -> None:
         raise AssertionError("asked again")
@@ -173,7 +173,7 @@ def test_a_busy_server_is_a_sentence(small: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(query_runs, "LIMITS", query_runs.QueryLimits(waiting=0.05))
     monkeypatch.setattr(query_runs, "_SLOTS", threading.BoundedSemaphore(1))
     with query_runs._SLOTS:
-        assert "queries of others are running" in page_text(asked("SELECT 1"))
+        assert "queries of others are running" in page_text(query_page("SELECT 1"))
 
 
 def test_every_table_of_the_store_is_described_by_its_schema() -> None:

@@ -85,16 +85,19 @@ class Log:
         self.events += self.traffic.finish()
         return self
 
-    def of(self, kind: type[Event]) -> list[Any]:
+    def list_events(self, kind: type[Event]) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]
 
     @property
     def calls(self) -> list[tuple[str, str | None]]:
-        return [(event.session_id[-1], event.tool_call_id) for event in self.of(CallMade)]
+        return [(event.session_id[-1], event.tool_call_id) for event in self.list_events(CallMade)]
 
     @property
     def results(self) -> list[tuple[str, str | None, str | None]]:
-        return [(event.session_id[-1], event.tool_call_id, event.content) for event in self.of(ResultSeen)]
+        return [
+            (event.session_id[-1], event.tool_call_id, event.content)
+            for event in self.list_events(ResultSeen)
+        ]
 
 
 C1, C2, C3 = "call_Q8wErTy1uIoPaSdFgHjK0001", "call_Q8wErTy1uIoPaSdFgHjK0002", "call_Q8wErTy1uIoPaSdFgHjK0003"
@@ -109,7 +112,7 @@ def test_a_call_counts_once_and_its_result_comes_from_the_next_request() -> None
     log.say([*second, model(None, (C2, "{}")), result(C2, "b.txt")], model("Both."))
     assert log.calls == [("1", C1), ("1", C2)]
     assert log.results == [("1", C1, "a.txt"), ("1", C2, "b.txt")]
-    assert [len(log.of(kind)) for kind in (TurnStarted, StepMade, TurnEnded)] == [1, 3, 1]
+    assert [len(log.list_events(kind)) for kind in (TurnStarted, StepMade, TurnEnded)] == [1, 3, 1]
 
 
 @pytest.mark.parametrize(
@@ -124,14 +127,14 @@ def test_a_request_is_no_later_than_its_reply(logged: int | None, began: int) ->
     exchange = make_exchange(HttpBody(({"model": "m", "messages": [user("hi")]},)), HttpBody((body,)), ts=ts)
     assert exchange is not None
     log.events += log.traffic.take(exchange)
-    assert [turn.ts for turn in log.of(TurnStarted)] == [parse_instant(_CREATED + began)]
+    assert [turn.ts for turn in log.list_events(TurnStarted)] == [parse_instant(_CREATED + began)]
 
 
 def test_calls_of_a_history_that_nobody_recorded_are_not_counted() -> None:
     log = Log()
     log.say([user("list"), model(None, (C1, "{}")), result(C1, "a.txt")], model("a.txt"))
     assert (log.calls, log.results) == ([], [])
-    assert [turn.text for turn in log.of(TurnStarted)] == ["list"]
+    assert [turn.text for turn in log.list_events(TurnStarted)] == ["list"]
 
 
 def test_two_users_who_say_the_same_stay_apart() -> None:
@@ -182,7 +185,7 @@ def test_thoughts_and_white_space_that_a_client_takes_out_do_not_part_a_conversa
     log.say([user("hi")], model("<think>hm</think>\n\nHello,\nyou."))
     log.say([user("hi"), model("Hello, you."), user("more")], model("More."))
     assert {event.session_id[-1] for event in log.events} == {"1"}
-    assert [turn.text for turn in log.of(TurnStarted)] == ["hi", "more"]
+    assert [turn.text for turn in log.list_events(TurnStarted)] == ["hi", "more"]
 
 
 def test_results_under_ids_that_the_client_changed_answer_in_order() -> None:
@@ -201,16 +204,21 @@ def test_a_request_sent_again_after_an_error_is_no_retry_of_the_model() -> None:
     log.say(messages, None, status=503)
     log.say(messages, model("done"))
     log.end()
-    assert [len(log.of(kind)) for kind in (TurnStarted, StepMade, CallMade, ResultSeen)] == [1, 2, 1, 1]
-    assert [end.status for end in log.of(TurnEnded)] == ["stop"]
+    assert [len(log.list_events(kind)) for kind in (TurnStarted, StepMade, CallMade, ResultSeen)] == [
+        1,
+        2,
+        1,
+        1,
+    ]
+    assert [end.status for end in log.list_events(TurnEnded)] == ["stop"]
 
 
 def test_a_request_that_was_never_answered_ends_its_turn() -> None:
     log = Log()
     log.say([user("list")], None, status=500)
     log.end()
-    assert [turn.text for turn in log.of(TurnStarted)] == ["list"]
-    assert [(end.status, end.answer) for end in log.of(TurnEnded)] == [("http_500", "")]
+    assert [turn.text for turn in log.list_events(TurnStarted)] == ["list"]
+    assert [(end.status, end.answer) for end in log.list_events(TurnEnded)] == [("http_500", "")]
 
 
 def test_asked_once_more_within_a_conversation_is_another_step_of_its_turn() -> None:
@@ -222,7 +230,7 @@ def test_asked_once_more_within_a_conversation_is_another_step_of_its_turn() -> 
     log.say([*messages, model(None, (C3, "{}")), result(C3, "c")], model("done"))
     assert log.calls == [("1", C1), ("1", C2), ("1", C3)]
     assert log.results == [("1", C1, "a"), ("1", C3, "c")]
-    assert len(log.of(TurnStarted)) == 1
+    assert len(log.list_events(TurnStarted)) == 1
 
 
 def test_a_reply_that_was_dropped_is_followed_by_what_the_user_said_instead() -> None:
@@ -232,7 +240,7 @@ def test_a_reply_that_was_dropped_is_followed_by_what_the_user_said_instead() ->
     log.say(messages, model(None, (C2, "{")))
     log.say([*messages, user("Your call was no JSON.")], model(None, (C3, "{}")))
     assert {session for session, _ in log.calls} == {"1"}
-    assert [turn.text for turn in log.of(TurnStarted)] == ["list", "Your call was no JSON."]
+    assert [turn.text for turn in log.list_events(TurnStarted)] == ["list", "Your call was no JSON."]
 
 
 def test_the_same_reply_twice_in_a_log_counts_once() -> None:
@@ -246,7 +254,7 @@ def test_a_server_that_gives_every_reply_one_id_loses_none() -> None:
     log = Log()
     for call in (C1, C2):
         log.say([user("list")], model(None, (call, "{}")), id_="chatcmpl-aaaa1111bbbb")
-    assert [(call.session_id, call.tool_call_id) for call in log.of(CallMade)] == [
+    assert [(call.session_id, call.tool_call_id) for call in log.list_events(CallMade)] == [
         ("chatcmpl-aaaa1111bbbb", C1),
         ("chatcmpl-aaaa1111bbbb/2", C2),
     ]
@@ -261,11 +269,13 @@ def test_the_log_s_own_session_holds_conversations_apart() -> None:
             [user("hi"), model("Hello!"), user("list")], model(None, (C1 + session, "{}")), session=session
         )
     log.say([user("a title, please")], model("Lists"), session="s1")
-    assert [(event.session_id, event.tool_call_id) for event in log.of(CallMade)] == [
+    assert [(event.session_id, event.tool_call_id) for event in log.list_events(CallMade)] == [
         ("s2", C1 + "s2"),
         ("s1", C1 + "s1"),
     ]
-    assert [(event.session_id, event.parent_session_id) for event in log.of(SessionSeen)] == [("s1/2", "s1")]
+    assert [(event.session_id, event.parent_session_id) for event in log.list_events(SessionSeen)] == [
+        ("s1/2", "s1")
+    ]
 
 
 def test_conversations_beyond_the_bound_go_on_as_new_ones_and_tell_what_failed(
@@ -277,7 +287,7 @@ def test_conversations_beyond_the_bound_go_on_as_new_ones_and_tell_what_failed(
     for word in ("a", "b", "c", "d"):
         log.say([user(word)], model(None, (C1 + word, "{}")))
     log.say([user("a"), model(None, (C1 + "a", "{}")), result(C1 + "a", "A")], model("done"))
-    assert [end.status for end in log.of(TurnEnded)] == ["http_500", "stop"]
+    assert [end.status for end in log.list_events(TurnEnded)] == ["http_500", "stop"]
     assert log.results == []
     assert len(log.traffic._threads._open) == 2
     assert len(log.traffic._threads._heads) <= 2
@@ -342,10 +352,10 @@ def test_interleaved_conversations_are_each_told_once(
         if position == between:
             log.traffic = pickle.loads(pickle.dumps(log.traffic))  # noqa: S301  # our own
     whose: dict[str, set[str]] = {}
-    for call in log.of(CallMade):
+    for call in log.list_events(CallMade):
         whose.setdefault(call.session_id, set()).add(str(call.raw_arguments).split(",")[0])
-    results = [event.content for event in log.of(ResultSeen)]
-    assert Counter(call.raw_arguments for call in log.of(CallMade)) == made
+    results = [event.content for event in log.list_events(ResultSeen)]
+    assert Counter(call.raw_arguments for call in log.list_events(CallMade)) == made
     assert all(len(who) == 1 for who in whose.values())
     assert len(results) == len(set(results))
     assert set(results) <= answered
@@ -359,4 +369,4 @@ def test_a_call_without_a_text_of_its_own_is_not_called_raw() -> None:
     decoded = model(None, (C1, "{}"))
     decoded["tool_calls"][0]["function"]["arguments"] = {"path": "."}
     log.say([user("list")], decoded)
-    assert [call.args_source for call in log.of(CallMade)] == [ArgsSource.RESERIALISED]
+    assert [call.args_source for call in log.list_events(CallMade)] == [ArgsSource.RESERIALISED]

@@ -131,7 +131,7 @@ def test_a_kept_baseline_is_found_by_its_name(store: Path) -> None:
     assert by_name == by_days
 
 
-def kept(**pinned: tuple[str, ...]) -> Baseline:
+def make_baseline(**pinned: tuple[str, ...]) -> Baseline:
     when = (date(2026, 11, 1), date(2026, 11, 7))
     return Baseline("v12", *when, "", datetime(2026, 11, 8, tzinfo=UTC), pinned)
 
@@ -144,7 +144,7 @@ LABELS = {
 
 
 def arms_of(baseline: str = "v12", days: str = "7 days", **chosen: list[str]) -> tuple[Arm, Arm]:
-    return choose_gate_arms(LAST, LABELS, [kept(prompt=("p1",))], baseline, days, chosen)
+    return choose_gate_arms(LAST, LABELS, [make_baseline(prompt=("p1",))], baseline, days, chosen)
 
 
 def test_a_pinned_baseline_keeps_its_slice_and_what_is_judged_has_its_own() -> None:

@@ -57,12 +57,17 @@ class JudgedRanking:
         return write_ranking(self.table, names, wording.dimension(self.dimension), context)
 
 
+def list_ranked_rates(rate: RateDefinition) -> tuple[str, ...]:
+    """Return the names of the rates that a ranking by `rate` reads."""
+    ranked = (rate.name, *LEADING)
+    return tuple(dict.fromkeys([*ranked, *(each for name in ranked for each in rates_to_compare(name))]))
+
+
 def read_ranked_slices(
     ask: Ask, rate: RateDefinition, by: str, chosen: Mapping[str, Any]
 ) -> dict[str, list[Slice]]:
     """Return the slices of each value of the dimension `by`, for `rate` and the ranking's other rates."""
-    ranked = (rate.name, *LEADING)
-    names = tuple(dict.fromkeys([*ranked, *(each for name in ranked for each in rates_to_compare(name))]))
+    names = list_ranked_rates(rate)
     several: dict[str, list[Slice]] = {name: [] for name in names}
     for each in make_slices(ask("slices", rates=names, by=by, **chosen)):
         several[each.rate.name].append(each)

@@ -98,10 +98,10 @@ def _find_concentration(ask: Ask, arm: Arm, slices: Sequence[Slice]) -> str:
 
 
 def _find_values(arms: tuple[Arm, Arm]) -> tuple[str, tuple[str, str], dict[str, Any]] | None:
-    """Return the dimension of which each slice is one value, both values, and the parameters that the slices
-    have in common.
+    """Return the only dimension that chooses the slices, both values of it, and the common parameters.
 
-    Then one query can read both slices. Return None for all other slices.
+    With these, one query reads both slices. Return None if the slices differ in their days, or if one of them
+    is not a single value of the dimension.
     """
     first_arm, second_arm = arms
     dimensions = {name for arm in arms for name, values in arm.own.items() if values}

@@ -84,7 +84,7 @@ class Cost:
 @dataclass(frozen=True, slots=True)
 class CostSummary:
     """The cost of the chosen turns by model, the most expensive model first, on the chosen days and on the
-    days before them.
+    days before them. The cost of retries is not read.
     """
 
     overall: Cost | None
@@ -155,11 +155,11 @@ def summarise_costs(
 
     `chosen` and `before` (the baseline) are metric parameters. Raises MetricError.
     """
-    rows = _ask_rows(ask, prices, "model", chosen)
+    rows = _ask_rows(ask, prices, "model", {**chosen, "retries": False})
     return CostSummary(
         _add_up(rows, prices.currency, "all") if rows else None,
         tuple(make_cost(row, prices.currency) for row in rows),
-        next(iter(find_costs(ask, prices, **before)), None) if before else None,
+        next(iter(find_costs(ask, prices, **before, retries=False)), None) if before else None,
     )
 
 

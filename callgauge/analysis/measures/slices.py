@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
 from typing import TYPE_CHECKING, Any
 
 from callgauge.analysis.measures.rates import PUBLIC_ERROR, RATES, RateDefinition
@@ -108,7 +106,7 @@ def merge_slices(several: Iterable[Slice], name: str = "all") -> Slice | None:
     parts = list(several)
     if not parts:
         return None
-    whole = reduce(add, (part.share for part in parts))
+    whole = Share.sum_up([part.share for part in parts])
     return Slice(parts[0].rate, name, "all", whole, sum(part.total for part in parts))
 
 

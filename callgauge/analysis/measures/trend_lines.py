@@ -267,22 +267,17 @@ def make_trend_chart(
 
 
 def _sum_by_unit(points: Sequence[DayRate], unit: TimeUnit, last_whole: date | None) -> tuple[LinePoint, ...]:
-    summed: dict[date, tuple[Share, date, date]] = {}
+    by_start: dict[date, list[DayRate]] = {}
     for point in points:
-        start = unit.start_of(point.day)
-        if start in summed:
-            share, first, last = summed[start]
-            summed[start] = share + point.share, min(first, point.day), max(last, point.day)
-        else:
-            summed[start] = point.share, point.day, point.day
+        by_start.setdefault(unit.start_of(point.day), []).append(point)
     return tuple(
         LinePoint(
-            start if unit.name == "day" else first,
-            last,
-            share,
+            start if unit.name == "day" else min(point.day for point in several),
+            max(point.day for point in several),
+            Share.sum_up([point.share for point in several]),
             is_partial=last_whole is not None and unit.end_of(start) > last_whole,
         )
-        for start, (share, first, last) in sorted(summed.items())
+        for start, several in sorted(by_start.items())
     )
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import reduce
-from operator import add
 
 from msgspec import structs
 
@@ -94,7 +92,7 @@ def describe_named(points: Mapping[str, Sequence[DayRate]], rate: RateDefinition
 def _sort_series(
     points: Mapping[str, Sequence[DayRate]], rate: RateDefinition
 ) -> tuple[list[str], list[str]]:
-    whole = {name: reduce(add, (point.share for point in series)) for name, series in points.items()}
+    whole = {name: Share.sum_up([point.share for point in series]) for name, series in points.items()}
     by_use = sorted(whole, key=lambda name: (-whole[name].n, name))
     if not rate.better:
         return by_use, []

@@ -7,8 +7,8 @@ explanation. Missing `$name` parameters are NULL, and NULL means all. Exception:
 NULL, trials are excluded. `{filters: days, models}` becomes the clauses of these filters in
 `clauses/filters.sql`, joined by AND. `{filters a_: models}` becomes the same clauses with the parameters
 `$a_models` and so on. `{value: by}` becomes the value of the dimension that `$by` names
-(`clauses/dimension.sql`). `{groups: rate, slice}` becomes the tables that sum up session groups by these
-columns (`clauses/groups.sql`).
+(`clauses/dimension.sql`). `{value in: by}` becomes the value of the dimension that the column `by` names.
+`{groups: rate, slice}` becomes the tables that sum up session groups by these columns (`clauses/groups.sql`).
 """
 
 from __future__ import annotations
@@ -25,10 +25,15 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import duckdb
 
-from callgauge.analysis.metrics.session_filters import narrow_to_sessions, read_session_filters
+from callgauge.analysis.metrics.session_filters import (
+    name_session_filters,
+    narrow_to_sessions,
+    read_session_filters,
+)
 from ingest.store.segments import has_segments, is_of_object_store, narrow_facts, narrow_sums
 
 if TYPE_CHECKING:  # the report of a load also uses metrics, but does not need these slow imports
@@ -36,16 +41,22 @@ if TYPE_CHECKING:  # the report of a load also uses metrics, but does not need t
 
 _LOG = logging.getLogger(__name__)
 _STATEMENTS: dict[str, duckdb.Statement] = {}
+_SEGMENTED: WeakKeyDictionary[duckdb.DuckDBPyConnection, bool] = WeakKeyDictionary()
 _FOLDER = Path(__file__).parent
 _FIELD = re.compile(r"^-- (title|question|unit|days|facts|note|column (\w+)): (.+)$")
 _CLAUSE = re.compile(r"^-- (\w+)\n(.+)$", re.MULTILINE)
 _FILTERS = re.compile(r"^( *)(.*?)\{filters(?: (\w+))?: ([\w, ]+)\}", re.MULTILINE)
-_VALUE = re.compile(r"\{value: (\w+)\}")
+_VALUE = re.compile(r"\{value( in)?: (\w+)\}")
 _TABLES = re.compile(r"\{(days|groups): ([\w, ]+)\}")
 _SUMS_OF_DAYS, _SUMS_OF_GROUPS = "sums AS (\n", "numbered AS MATERIALIZED ("
 GROUPS = "group_ids"
 """A column of the metrics whose rates get an interval."""
 _DAYS, _DAY = "days", "day"
+_WHOLE_MONTHS = """
+    SELECT EXISTS (
+        FROM segments
+        WHERE month IS NOT NULL AND coalesce(month >= $first, true) AND coalesce(last_day <= $last, true)
+    )"""
 PARAMETER = re.compile(r"\$([a-z_]+)")
 """Matches a named parameter in the SQL of a metric."""
 
@@ -101,6 +112,11 @@ class Metric:
         tables = before + _SUMS_OF_DAYS + after.partition(_SUMS_OF_GROUPS)[0].rstrip().rstrip(",")
         return f"{tables}\nSELECT {keys}, days, day_k, day_n FROM sums", tuple(keys.split(", "))
 
+    def choose_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments on which the answer depends. A page has filters that some metrics lack."""
+        names = self.parameters | name_session_filters(self.parameters)
+        return {name: value for name, value in arguments.items() if name in names and value is not None}
+
     def adds_up_days(self, parameters: Mapping[str, Any]) -> bool:
         """Return True when the sums of whole months give the same answer as the sums of days."""
         by_day = any(parameters.get(name) == "day" for name in self.parameters)
@@ -138,9 +154,14 @@ def include_filters(sql: str) -> str:
 
 
 def include_values(sql: str) -> str:
-    """Return the SQL with each `{value: name}` replaced by the value of the dimension that `$name` names."""
+    """Return the SQL with each `{value: name}` replaced by the value of the dimension that `$name` names.
+
+    `{value in: name}` takes the dimension from the column `name`.
+    """
     value = _read_clause("dimension")
-    return _VALUE.sub(lambda named: value.replace("$dimension", f"${named[1]}"), sql)
+    return _VALUE.sub(
+        lambda match: value.replace("$dimension", f'"{match[2]}"' if match[1] else f"${match[2]}"), sql
+    )
 
 
 def include_tables(sql: str) -> str:
@@ -199,7 +220,7 @@ def answer_metric(
                 _DAYS in names
                 and metric.adds_up_days(parameters)
                 and not _read_sessions(metric, parameters)
-                and _meets_months(cursor, parameters)
+                and adds_up_months(connection, parameters.get("from_day"), parameters.get("to_day"))
             )
             return _tell_days_apart(frame, connection, metric, parameters) if has_months else frame
         rows = cursor.fetchall()
@@ -223,13 +244,12 @@ def _to_frame(names: Sequence[str], cursor: duckdb.DuckDBPyConnection) -> pd.Dat
     )
 
 
-def _meets_months(cursor: duckdb.DuckDBPyConnection, parameters: Mapping[str, Any]) -> bool:
-    """Return True when the query may use monthly sums for some of the chosen days."""
-    if not has_segments(cursor):
+def adds_up_months(connection: duckdb.DuckDBPyConnection, from_day: date | None, to_day: date | None) -> bool:
+    """Return True when a query of these days may use the totals of a whole month. None is no bound."""
+    if not _is_segmented(connection):
         return False
-    newest = "SELECT max(last_day) FROM segments WHERE month IS NOT NULL"
-    sql = f"SELECT coalesce(({newest}) >= $from_day, true)"
-    return cursor.execute(sql, {"from_day": parameters.get("from_day")}).fetchone() == (True,)
+    cursor = connection.cursor().execute(_WHOLE_MONTHS, {"first": from_day, "last": to_day})
+    return cursor.fetchone() == (True,)
 
 
 def _tell_days_apart(
@@ -303,10 +323,20 @@ def _execute(
         has_days = metric.days is not DaysUsed.ALL and {"from_day", "to_day"} <= metric.parameters
         days = (parameters.get("from_day"), parameters.get("to_day")) if has_days else (None, None)
         narrow_to_sessions(cursor, sql, sessions, *days)
-    elif has_segments(cursor):
+    elif _is_segmented(connection):
         _narrow(cursor, metric, sql, parameters)
     query = sql if most is not None else _parse(cursor, name)
     return cursor.execute(query, {key: parameters.get(key) for key in metric.parameters})
+
+
+def _is_segmented(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Return True when the store file has segment files, read once for each connection.
+
+    A published store file never changes.
+    """
+    if connection not in _SEGMENTED:
+        _SEGMENTED[connection] = has_segments(connection.cursor())
+    return _SEGMENTED[connection]
 
 
 def _parse(cursor: duckdb.DuckDBPyConnection, name: str) -> duckdb.Statement:

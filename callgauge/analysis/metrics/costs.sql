@@ -21,7 +21,7 @@
 -- note: If a log does not report a cache, all input tokens count as ordinary input.
 -- note: The cost per successful turn is the cost of all judged turns, divided by the number of successful turns. It includes the cost of failed turns.
 -- note: A turn's tokens cannot be assigned to tools, strategies or agent versions. A filter on tools does not change these numbers.
--- $by: model, provider, prompt, prompt_name, source, day. $prices: JSON, prices per million tokens with the days on which they apply; NULL = no prices.
+-- $by: model, provider, prompt, prompt_name, source, day. $prices: JSON, prices per million tokens with the days on which they apply; NULL = no prices. $retries: false skips the sums of retries, which takes half of the time; then retry_calls is 0.
 WITH prices AS (
   SELECT p.model, p.from_day, p.to_day, p.input, p.cached_input, p.cache_write, p.output
   FROM (SELECT unnest(from_json(coalesce($prices, '[]'),
@@ -38,7 +38,8 @@ counted AS (
   SELECT true, CASE coalesce($by, 'all') WHEN 'model' THEN model WHEN 'provider' THEN provider WHEN 'prompt' THEN prompt_id
            WHEN 'prompt_name' THEN prompt_id WHEN 'source' THEN source WHEN 'day' THEN day::VARCHAR ELSE 'all' END AS value, day, model, NULL, false, NULL, NULL, 0,
          sum(steps), sum(counted_steps), sum(counted_input), sum(counted_cached), sum(counted_cache_write), sum(counted_output)
-  FROM daily_chains WHERE {filters: days, models, providers, prompts, sources, trials}
+  FROM daily_chains WHERE coalesce($retries, true)
+    AND {filters: days, models, providers, prompts, sources, trials}
   GROUP BY ALL
 ),
 spent AS (

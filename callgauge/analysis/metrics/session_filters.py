@@ -40,18 +40,27 @@ def read_session_filters(
 
     Raises ValueError if a metric on two slices has different values for the slices.
     """
-    prefixes = ("a_", "b_") if "a_sources" in parameters else ("",) if "sources" in parameters else ()
     sides = [
         {
             column: tuple(values)
             for name, column in SESSION_FILTERS.items()
             if (values := arguments.get(f"{prefix}{name}"))
         }
-        for prefix in prefixes
+        for prefix in _list_prefixes(parameters)
     ]
     if any(side != sides[0] for side in sides):
         raise ValueError("the two slices have different projects, branches, sub-agents or environments")
     return dict(sides[0]) if sides else {}
+
+
+def name_session_filters(parameters: frozenset[str]) -> frozenset[str]:
+    """Return the names of the session filters of a metric with these `$names`."""
+    return frozenset(f"{prefix}{name}" for prefix in _list_prefixes(parameters) for name in SESSION_FILTERS)
+
+
+def _list_prefixes(parameters: frozenset[str]) -> tuple[str, ...]:
+    """Return the prefixes of the filter parameters: two for a metric on two slices, none without filters."""
+    return ("a_", "b_") if "a_sources" in parameters else ("",) if "sources" in parameters else ()
 
 
 def narrow_to_sessions(

@@ -32,7 +32,7 @@ from callgauge.memory.records import Goal
 from callgauge.stats import ENOUGH, Share
 
 HEADLINES = tuple(reversed(LEADING))
-_MEASURED_BY = ("defined", "recorded_ok")
+RATES_BY_DAY = (*HEADLINES, "defined", "recorded_ok", "emission")
 _DAYS = 28  # newest days with data that the small line chart shows
 
 Colour = Literal["normal", "inverse", "off"]
@@ -40,7 +40,7 @@ Colour = Literal["normal", "inverse", "off"]
 
 def read_days(chosen: Mapping[str, Any]) -> dict[str, list[Slice]]:
     """Return the slices of each headline rate by day, earliest day first."""
-    days = ask_slices(rates=(*HEADLINES, *_MEASURED_BY, "emission"), by="day", **chosen, related=False)
+    days = ask_slices(rates=RATES_BY_DAY, by="day", **chosen, related=False)
     return _group_by_rate(sorted(days, key=lambda day: day.name))
 
 
@@ -59,8 +59,12 @@ def read_baseline(
     parameters = filters.baseline_parameters(chosen)
     if parameters is None:
         return None
-    rates = tuple(dict.fromkeys((*HEADLINES, rate.name)))
-    return ask_slices(rates=rates, by="model", **parameters, related=related)
+    return ask_slices(rates=baseline_rates(rate), by="model", **parameters, related=related)
+
+
+def baseline_rates(rate: RateDefinition) -> tuple[str, ...]:
+    """Return the names of the rates that `read_baseline` reads."""
+    return tuple(dict.fromkeys((*HEADLINES, rate.name)))
 
 
 def read_costs(chosen: Mapping[str, Any]) -> CostSummary | None:

@@ -16,10 +16,10 @@ from callgauge.analysis.comparisons.mcp_servers import (
     ServerTool,
     compare_servers,
 )
+from callgauge.analysis.measures.latency import Latency
 from callgauge.analysis.measures.rates import RATES
 from callgauge.dashboard import filters, store_queries
 from callgauge.dashboard.components import cards
-from callgauge.dashboard.components.latency_cells import latency_cells
 from callgauge.dashboard.components.slice_table import judged_rate_cell, make_scale
 from callgauge.dashboard.components.table import Cell, Column, draw_table
 
@@ -58,8 +58,7 @@ def draw_servers(comparison: ServerComparison, chosen: Mapping[str, Any]) -> Non
             "Of the definitions of its tools, in the steps that were offered them, at four bytes per token",
         ),
         *(Column(RATES[name].title, "rate", scale=scales[name].ends()) for name in RATE_NAMES),
-        Column("Latency p50", "number", "Half of the server's calls took at most this long"),
-        Column("Latency p95", "number"),
+        Column("Latency", "number", "Half of the server's calls took at most this long; p95: 95% of them"),
     ]
     cells = [
         [
@@ -76,7 +75,7 @@ def draw_servers(comparison: ServerComparison, chosen: Mapping[str, Any]) -> Non
                 judged_rate_cell(score.slices[rate], scales[rate]) if rate in score.slices else Cell("–")
                 for rate in RATE_NAMES
             ),
-            *latency_cells(score.latency),
+            _latency_cell(score.latency),
         ]
         for score in shown
     ]
@@ -115,7 +114,7 @@ def _definition_cells(score: ServerScore) -> list[Cell]:
     step.
     """
     if score.tokens_per_step is None:
-        return [Cell("–", sub="no log lists its tools"), Cell("–")]
+        return [Cell("–", sub="not listed", title="No log lists the tools of this server"), Cell("–")]
     unused, tokens = [tool.name for tool in score.unused], score.tokens_per_step
     unused_cell = Cell(
         f"{len(unused):,}",
@@ -123,9 +122,23 @@ def _definition_cells(score: ServerScore) -> list[Cell]:
         title=wording.one_line(", ".join(unused[:_NAMED]), 400) or None,
         order=len(unused),
     )
-    cost = f"{score.unused_tokens_per_step:,} of them never called" if unused else f"{score.spent:,} in all"
+    cost = f"{score.unused_tokens_per_step:,} never called" if unused else f"{score.spent:,} in all"
     values = {"": tokens, "never called": score.unused_tokens_per_step, "in all": score.spent}
     return [unused_cell, Cell(f"{tokens:,}", sub=cost, order=tokens, values=values)]
+
+
+def _latency_cell(latency: Latency | None) -> Cell:
+    """Return a cell with the median latency, and below it the 95th percentile and the measured calls."""
+    if latency is None or latency.p50 is None or latency.p95 is None:
+        return Cell("–", sub="not measured")
+    p50, p95 = (wording.duration(each / 1000) for each in (latency.p50, latency.p95))
+    return Cell(
+        p50,
+        sub=f"p95 {p95}\n{wording.fraction(latency.n, latency.total)}",
+        title=latency.basis,
+        order=latency.p50,
+        values={"p50 ms": latency.p50, "p95 ms": latency.p95, "n": latency.n},
+    )
 
 
 def _draw_tools(score: ServerScore) -> None:
