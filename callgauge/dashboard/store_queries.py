@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
 import pandas as pd
 import streamlit as st
 
@@ -298,6 +299,8 @@ def _freeze(value: Any) -> Hashable:
         return tuple(map(_freeze, value))
     if is_dataclass(value):
         return tuple(_freeze(getattr(value, each.name)) for each in fields(value))
+    if isinstance(value, msgspec.Struct):
+        return tuple(map(_freeze, msgspec.structs.astuple(value)))
     frozen: Hashable = value
     return frozen
 
