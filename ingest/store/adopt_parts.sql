@@ -1,8 +1,9 @@
--- After take_back.sql: what a file tells of a turn that another one began has no text of the beginning, so its turn_id is
--- that of the place alone. It takes the id of the turn that began there: in what the file held before, else the last that
--- began before it. Adds to `touched_turns` (turn_id).
+-- Run after take_back.sql. A turn may begin in one file and continue in another. The continuation lacks the user's message, so
+-- its turn_id has the 16 digits of the position without the hash of the message. It gets the turn_id of the turn that began at
+-- this position: in the file's previous content, else the latest one that began before. Adds old and new ids to `touched_turns`
+-- (turn_id).
 
-CREATE TEMP TABLE adopted AS
+CREATE TEMP TABLE new_turn_ids AS
 WITH
     parts AS (
         SELECT t.*, f.follows FROM turns t JOIN files f USING (file_id)
@@ -22,13 +23,13 @@ WITH
     )
 FROM beginnings WHERE old <> new;
 
-UPDATE turns SET turn_id = a.new FROM adopted a
+UPDATE turns SET turn_id = a.new FROM new_turn_ids a
 WHERE (turns.turn_id, turns.file_id) = (a.old, a.file_id) AND NOT turns.begun;
-UPDATE tool_calls SET turn_id = a.new FROM adopted a
+UPDATE tool_calls SET turn_id = a.new FROM new_turn_ids a
 WHERE (tool_calls.turn_id, tool_calls.file_id) = (a.old, a.file_id)
     AND NOT EXISTS (FROM turns b WHERE (b.turn_id, b.file_id) = (a.old, a.file_id));
-UPDATE step_texts SET turn_id = a.new FROM adopted a
+UPDATE step_texts SET turn_id = a.new FROM new_turn_ids a
 WHERE (step_texts.turn_id, step_texts.file_id) = (a.old, a.file_id)
     AND NOT EXISTS (FROM turns b WHERE (b.turn_id, b.file_id) = (a.old, a.file_id));
 
-INSERT INTO touched_turns SELECT new FROM adopted UNION SELECT old FROM adopted EXCEPT FROM touched_turns;
+INSERT INTO touched_turns SELECT new FROM new_turn_ids UNION SELECT old FROM new_turn_ids EXCEPT FROM touched_turns;

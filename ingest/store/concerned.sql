@@ -1,7 +1,8 @@
--- After the rows and the ledger of a load are written, before anything is changed: the sessions of which the load may
--- change a fact. `touched_sessions` (source, session_id): those of the files that were read, replaced or named in
--- `touched_also`. `concerned_sessions`: with them, those that hold copies of their calls and turns; the whole store is
--- searched for them (copies_elsewhere.sql). After this a load reads no rows of other sessions.
+-- Run when a load has written its rows and the rows of `files`, before any other row changes. Finds the sessions whose rows the
+-- load may change. A load reads no rows of other sessions.
+-- - touched_sessions (source, session_id): sessions of the files that were read, replaced or named in `touched_also`
+-- - concerned_sessions (source, session_id, round): touched sessions and all sessions with copies of their calls and turns.
+--   copies_elsewhere.sql searches the whole store for these copies.
 
 CREATE TEMP TABLE touched_files AS
 FROM replaced UNION FROM touched_also UNION FROM new_files;

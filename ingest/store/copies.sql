@@ -1,7 +1,7 @@
--- After settle.sql: of several rows of one call, turn or session all but one are marked as duplicates.
+-- Run after settle.sql. Marks all rows of a call, turn or session except one as duplicates.
 
--- How much of each session a file holds: of two copies, the one from the fuller transcript counts.
-CREATE TEMP TABLE held AS
+-- Number of calls of each session in each file: of two copies, the copy in the fuller transcript counts.
+CREATE TEMP TABLE transcript_calls AS
 SELECT session_id, file_id, count(*) AS calls
 FROM tool_calls
 WHERE session_id IN (
@@ -11,12 +11,13 @@ WHERE session_id IN (
 )
 GROUP BY session_id, file_id;
 
--- A fork repeats what its parent said, and may give it the time of the fork. So the row of a session that is no fork counts.
--- Only sessions that hold the same call or turn are compared: a fork of a fork holds what the fork holds.
+-- A forked session repeats the calls of its parent, possibly with the time of the fork. So the row in the original session
+-- counts. `is_below` is true for a row whose parent session has the same call or turn. If the original session is not loaded,
+-- the first fork counts, because its parent is missing.
 CREATE TEMP TABLE parents AS
 SELECT source, session_id, max(parent_session_id) AS parent FROM sessions
 WHERE parent_session_id <> session_id AND session_id IN (
-    SELECT session_id FROM held UNION SELECT session_id FROM turns WHERE turn_id IN (FROM copied_turns)
+    SELECT session_id FROM transcript_calls UNION SELECT session_id FROM turns WHERE turn_id IN (FROM copied_turns)
 )
 GROUP BY ALL;
 
@@ -32,9 +33,9 @@ SELECT DISTINCT turn_id, source, session_id, parent IN (
 ) AS is_below
 FROM turns t JOIN copied_turns USING (turn_id) JOIN parents USING (source, session_id);
 
--- Calls: the row of a session that is no fork counts, then one with a result, then the earliest, then the fuller transcript,
--- then the file read first, then the first line.
-CREATE TEMP TABLE turned_calls AS
+-- Preferred rows of a call: rows of sessions that are not forks, then rows with a result, the earliest, rows in the fuller
+-- transcript, and the lowest session_id, file_id and line.
+CREATE TEMP TABLE changed_calls AS
 WITH
     ranked AS (
         SELECT
@@ -48,14 +49,15 @@ WITH
         FROM tool_calls c
         JOIN copied_calls USING (call_id)
         LEFT JOIN forked_calls f USING (call_id, source, session_id)
-        JOIN held h ON h.session_id = c.session_id AND h.file_id = c.file_id
+        JOIN transcript_calls h ON h.session_id = c.session_id AND h.file_id = c.file_id
     )
 SELECT row, is_copy FROM ranked WHERE duplicate IS DISTINCT FROM is_copy;
 
-UPDATE tool_calls SET duplicate = turned.is_copy FROM turned_calls turned WHERE tool_calls.rowid = turned.row;
+UPDATE tool_calls SET duplicate = changed.is_copy FROM changed_calls changed WHERE tool_calls.rowid = changed.row;
 
--- Turns: that of a session that is no fork, then the row whose end was seen, then the one with more steps, then as above.
-CREATE TEMP TABLE turned_turns AS
+-- Preferred rows of a turn: rows of sessions that are not forks, then rows with an end, rows with more steps and calls, and then
+-- as for calls.
+CREATE TEMP TABLE changed_turns AS
 WITH
     ranked AS (
         SELECT
@@ -69,13 +71,14 @@ WITH
         FROM turns t
         JOIN copied_turns USING (turn_id)
         LEFT JOIN forked_turns f USING (turn_id, source, session_id)
-        LEFT JOIN held h ON h.session_id = t.session_id AND h.file_id = t.file_id
+        LEFT JOIN transcript_calls h ON h.session_id = t.session_id AND h.file_id = t.file_id
     )
 SELECT row, is_copy FROM ranked WHERE duplicate IS DISTINCT FROM is_copy;
 
-UPDATE turns SET duplicate = turned.is_copy FROM turned_turns turned WHERE turns.rowid = turned.row;
+UPDATE turns SET duplicate = changed.is_copy FROM changed_turns changed WHERE turns.rowid = changed.row;
 
--- Sessions: one row a session and file; of several rows of one session, the fullest stands for it.
+-- A session has one row per file. The row with the most calls counts. `duplicate_calls` is the number of duplicate calls in this
+-- file.
 CREATE TEMP TABLE session_rows AS
 WITH
     affected AS (

@@ -1,4 +1,4 @@
--- After concerned.sql, until it finds none: sessions with a call or turn of those that were found last.
+-- Run after latest_facts.sql, until it finds no session. Adds the sessions that have a call or turn of the sessions found last.
 INSERT INTO concerned_sessions
 WITH
     found AS (

@@ -253,8 +253,8 @@ def _is_worse(extreme: Extreme) -> str:
 def _added_groups(name: str, has_before: bool) -> str:
     """Return the expression for the value of the group `id` in a list after the load."""
     sides = [f"d.group_ids, d.{name}", f"c.group_ids, c.{name}"]
-    added = " + ".join(f"of_group({side}, id)" for side in sides)
-    return f"{added} - of_group(c.group_ids_before, c.{name}_before, id)" if has_before else added
+    added = " + ".join(f"value_of_group({side}, id)" for side in sides)
+    return f"{added} - value_of_group(c.group_ids_before, c.{name}_before, id)" if has_before else added
 
 
 def _prefixed(prefix: str, names: Iterable[str]) -> str:

@@ -1,17 +1,17 @@
--- What the closing table of a load says of the files of the latest run: (what, how many); calls, but for rejects and
--- sessions that were replaced or removed.
--- `judged`: as parse_known in rollups/calls.sql.
+-- Counts the files of the latest load for its summary, as (what, number). The numbers are calls, except lines (`rejects`,
+-- `new_rejects`) and sessions (`sessions_…`).
+-- - judged: calls as in parse_known of rollups/calls.sql
 
-WITH of_run AS (
+WITH run_calls AS (
     SELECT * FROM tool_calls
     WHERE file_id IN (SELECT file_id FROM files WHERE run_id = (SELECT max(run_id) FROM ingest_runs))
 )
-SELECT 'duplicates' AS what, count(*) AS calls FROM of_run WHERE duplicate
+SELECT 'duplicates' AS what, count(*) AS calls FROM run_calls WHERE duplicate
 UNION ALL
-SELECT 'judged', count(*) FROM of_run
+SELECT 'judged', count(*) FROM run_calls
 WHERE NOT duplicate AND (syntax_seen <> 'none' OR fault_layer = 'syntax')
 UNION ALL
-SELECT fault_layer, count(*) FROM of_run WHERE NOT duplicate AND fault_layer IS NOT NULL GROUP BY fault_layer
+SELECT fault_layer, count(*) FROM run_calls WHERE NOT duplicate AND fault_layer IS NOT NULL GROUP BY fault_layer
 UNION ALL
 SELECT 'new_rejects', count(*) FROM rejects
 SEMI JOIN (FROM files WHERE run_id = (SELECT max(run_id) FROM ingest_runs)) USING (file_id)

@@ -1,21 +1,21 @@
--- After touched.sql and remove_sessions.sql: what else is left of the sessions in `leaving` (source, session_id), and every
--- text that only they used.
+-- Run after touched.sql and remove_sessions.sql. Removes what remains of the sessions in `leaving` (source, session_id), and all
+-- content that only they used.
 
 DELETE FROM task_trials WHERE (source, session_id) IN (FROM leaving);
 
--- A run of which no session is left: what it planned and what its looks said.
+-- Trial runs without remaining sessions lose their plan and their interim analyses.
 DELETE FROM trial_runs WHERE run IN (SELECT run FROM leaving_runs);
 DELETE FROM trial_looks WHERE run IN (SELECT run FROM leaving_runs);
 
--- Sums of days whose facts are gone still name the signature, and are not counted anew.
+-- Sums of days whose rows were deleted are not recomputed and still refer to the signature, so only its text is removed.
 UPDATE signatures SET text = NULL
 WHERE signature_id IN (SELECT signature_id FROM leaving_calls)
     AND signature_id NOT IN (SELECT signature_id FROM stored_tool_calls WHERE signature_id IS NOT NULL);
 
--- What is kept for reading on may hold anything that a log said: such a log is read whole when it grows.
+-- A checkpoint may contain any content of its log. Without it, the log is read from its start when it grows.
 DELETE FROM unfinished;
 
--- A copy of a call in another session of the same file keeps its findings.
+-- If another session of the same file has a copy of a call, the diagnostics stay.
 DELETE FROM diagnostics
 WHERE (call_id, file_id) IN (SELECT (call_id, file_id) FROM leaving_calls)
     AND (call_id, file_id) NOT IN (SELECT (call_id, file_id) FROM tool_calls WHERE file_id IN (FROM touched_also));
@@ -35,17 +35,17 @@ WHERE prompt_id IN (SELECT prompt_id FROM leaving_texts)
     AND prompt_id NOT IN (SELECT prompt_id FROM stored_turns WHERE prompt_id IS NOT NULL)
     AND prompt_id NOT IN (SELECT prompt_id FROM stored_tool_calls WHERE prompt_id IS NOT NULL);
 
-UPDATE prompts SET text = other.text, text_hash = other.text_hash
+UPDATE prompts SET text = remaining.text, text_hash = remaining.text_hash
 FROM (
     SELECT p.prompt_id, any_value(t.text) AS text, any_value(t.text_hash) AS text_hash
     FROM prompts p LEFT JOIN prompt_texts t USING (prompt_id)
     WHERE p.prompt_id IN (SELECT prompt_id FROM leaving_texts)
         AND (p.prompt_id, p.text_hash) NOT IN (SELECT (prompt_id, text_hash) FROM prompt_texts)
     GROUP BY p.prompt_id
-) other
-WHERE prompts.prompt_id = other.prompt_id;
+) remaining
+WHERE prompts.prompt_id = remaining.prompt_id;
 
--- A line that could not be read belongs to nobody, so it may be of a session that leaves.
+-- An unreadable line has no session and may belong to a deleted one, so its quoted text is removed.
 UPDATE rejects SET snippet = '', reason = 'removed by callgauge forget'
 WHERE file_id IN (FROM touched_also) AND code <> 'orphan_result';
 

@@ -1,4 +1,6 @@
--- What forgetting the sessions in `leaving` (source, session_id) takes out; `elsewhere` calls stay in copies.
+-- Counts what `callgauge forget` deletes: the sessions in `leaving` (source, session_id) and their rows.
+-- - elsewhere: deleted calls of which another session keeps a copy
+-- - undated: sessions of the store without a time, which --before never selects
 SELECT
     (SELECT count(*) FROM leaving) AS sessions,
     (SELECT count(*) FROM stored_turns SEMI JOIN leaving USING (source, session_id)) AS turns,

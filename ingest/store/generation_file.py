@@ -78,11 +78,13 @@ _NOTED = {
     "copied_turns": "turn_id VARCHAR",
     "copied_sessions": "source VARCHAR, session_id VARCHAR",
     "known_rejects": "file_id INTEGER, byte_offset BIGINT, code VARCHAR, reason VARCHAR",
-    "retold_sessions": "old INTEGER, source VARCHAR, session_id VARCHAR, new INTEGER, told_as VARCHAR",
-    "retold_turns": "old INTEGER, new INTEGER, source VARCHAR, session_id VARCHAR, turn_id VARCHAR",
+    "repeated_sessions": (
+        "old INTEGER, source VARCHAR, session_id VARCHAR, new INTEGER, new_session_id VARCHAR"
+    ),
+    "repeated_turns": "old INTEGER, new INTEGER, source VARCHAR, session_id VARCHAR, turn_id VARCHAR",
 }
 
-_SEE_ANEW = """
+_UPDATE_STAMPS = """
     UPDATE files SET
         stored_bytes = incoming.stored_bytes, mtime_ns = incoming.mtime_ns, version = incoming.version,
         archive = incoming.archive, archive_seen = incoming.archive_seen
@@ -227,7 +229,7 @@ class GenerationBuilder:
             return
         with self.open_transaction("ledger") as con:
             con.register("incoming", pa.Table.from_pylist(list(looks), self.schemas["copies"]))
-            con.execute(_SEE_ANEW)
+            con.execute(_UPDATE_STAMPS)
             con.unregister("incoming")
 
     def note_refusal(self, row: LedgerRow) -> None:

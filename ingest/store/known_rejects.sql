@@ -1,6 +1,6 @@
--- After touched.sql, where files were read again or got other content.
--- Rejects that an earlier load met: at the same place of what the file held, or with the same words in a content that the
--- present one follows.
+-- Run after touched.sql if files were read again or have new content. Lists the unreadable lines that earlier loads reported, so
+-- that a load reports only new ones. A line is known by its position if its file was read again, and by its reason if its file
+-- has new content.
 INSERT INTO known_rejects
 SELECT r.new, j.byte_offset, j.code, NULL FROM reread r JOIN rejects j ON j.file_id = r.old
 UNION ALL

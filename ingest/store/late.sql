@@ -1,5 +1,5 @@
--- After copies.sql: results that came late join their calls, and those without a call are listed.
--- Needs `touched_sessions` (source, session_id); adds to `late_turns` (turn_id) the turns to be concluded anew.
+-- Run after copies.sql. Joins late results to their calls, and lists results without a call as rejects. Reads the sessions in
+-- `touched_sessions` (source, session_id). Adds the turns to judge again to `late_turns` (turn_id).
 
 CREATE TEMP TABLE late AS
 SELECT
@@ -9,35 +9,36 @@ SELECT
 FROM late_results
 WHERE (source, session_id) IN (FROM touched_sessions);
 
--- The calls a result may belong to: those of its id, else the one at its place in the turn. Of several the one that
--- waits for a result, then one of the same file, then the latest that was made before the result came.
+-- The calls to which a result may belong: calls with its tool_call_id or, if it has none, the call at its position in the turn.
+-- Preferred are calls without a result, then calls in the same file, calls before the result, and the latest.
 CREATE TEMP TABLE late_pairs AS
 WITH
-    called AS (FROM tool_calls WHERE session_id IN (SELECT session_id FROM late)),
+    session_calls AS (FROM tool_calls WHERE session_id IN (SELECT session_id FROM late)),
     pairs AS (
-        SELECT l.row, l.ts AS came, l.file_id, l.line, c.call_id, c.turn_id, c.result_status = 'missing' AS waits,
-               c.turn, c.step, c.ordinal, coalesce(c.ts <= l.ts, true) AS before, c.file_id = l.file_id AS is_beside
-        FROM late l JOIN called c USING (source, session_id, tool_call_id)
+        SELECT l.row, l.ts AS result_ts, l.file_id, l.line, c.call_id, c.turn_id, c.result_status = 'missing' AS is_waiting,
+               c.turn, c.step, c.ordinal, coalesce(c.ts <= l.ts, true) AS is_earlier, c.file_id = l.file_id AS is_same_file
+        FROM late l JOIN session_calls c USING (source, session_id, tool_call_id)
         UNION
         SELECT l.row, l.ts, l.file_id, l.line, c.call_id, c.turn_id, c.result_status = 'missing',
                c.turn, c.step, c.ordinal, true, c.file_id = l.file_id
-        FROM late l JOIN called c USING (source, session_id, turn, step, ordinal)
+        FROM late l JOIN session_calls c USING (source, session_id, turn, step, ordinal)
         WHERE l.tool_call_id IS NULL AND (l.tool IS NULL OR c.tool IS NULL OR l.tool = c.tool)
     ),
     chosen AS (
         FROM pairs
         QUALIFY row_number() OVER (
-            PARTITION BY row ORDER BY waits DESC, is_beside DESC, before DESC, turn DESC, step DESC, ordinal DESC, call_id
+            PARTITION BY row
+            ORDER BY is_waiting DESC, is_same_file DESC, is_earlier DESC, turn DESC, step DESC, ordinal DESC, call_id
         ) = 1
     )
 SELECT
     row, call_id, turn_id,
-    waits AND row_number() OVER (
-        PARTITION BY call_id ORDER BY came DESC NULLS LAST, file_id DESC, line DESC
+    is_waiting AND row_number() OVER (
+        PARTITION BY call_id ORDER BY result_ts DESC NULLS LAST, file_id DESC, line DESC
     ) = 1 AS joins
 FROM chosen;
 
--- Every copy of the call takes the result, so that it does not matter which of them counts.
+-- All copies of the call get the result, so that it does not matter which copy counts.
 UPDATE tool_calls SET
     result_status = l.result_status, error_flag_source = l.error_flag_source,
     result_fault_layer = l.result_fault_layer, result_file_id = l.file_id,

@@ -1,4 +1,5 @@
--- After concerned.sql, before copies_elsewhere.sql: the calls and turns of the sessions that were found last.
+-- Run after concerned.sql and before copies_elsewhere.sql. Makes views of the calls and turns of the sessions that the last
+-- search round found.
 
 CREATE TEMP VIEW latest AS
 SELECT file_id, source, session_id FROM stored_sessions

@@ -1,4 +1,5 @@
--- What the sessions in `leaving` and `textless` (source, session_id) lose. undated: sessions that have no time.
+-- Counts what the sessions in `leaving` and `textless` (source, session_id) lose. `undated`: sessions without a day, or with
+-- turns or calls without a day.
 SELECT
     (SELECT count(*) FROM leaving) AS sessions_removed,
     (SELECT count(*) FROM stored_turns SEMI JOIN leaving USING (source, session_id)) AS turns_removed,
@@ -6,4 +7,4 @@ SELECT
     (SELECT count(*) FROM textless) AS sessions_without_text,
     (SELECT count(*) FROM stored_tool_calls SEMI JOIN textless USING (source, session_id)) AS calls_without_text,
     (SELECT count(*) FROM old_rejects) AS quotes_removed,
-    (SELECT count(*) FROM last_signs WHERE day IS NULL OR dayless) AS undated;
+    (SELECT count(*) FROM last_events WHERE day IS NULL OR dayless) AS undated;

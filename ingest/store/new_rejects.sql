@@ -1,4 +1,5 @@
--- The files of the latest run with lines that no earlier load rejected: how many lines, and the reason of the first.
+-- Lists the files of the latest load with unreadable lines that no earlier load saw: the number of lines, and the reason of the
+-- first one.
 
 SELECT path, count(*) AS lines, arg_min(r.code || ': ' || r.reason, coalesce(r.byte_offset, 0)) AS reason
 FROM rejects r JOIN files USING (file_id)

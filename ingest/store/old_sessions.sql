@@ -1,11 +1,13 @@
--- Which of the sessions in `candidates` (source, session_id) lose their facts, and which only their texts. `limits`
--- (text_before, facts_before) holds the days; NULL = no limit. Leaves `leaving` and `textless` (source, session_id).
+-- Finds the sessions in `candidates` (source, session_id) that are older than the days in `limits` (text_before, facts_before;
+-- NULL = no limit). Makes two tables (source, session_id): sessions in `leaving` lose all rows, and sessions in `textless` lose
+-- their content.
 
--- The last sign of life that any row of a session gives. One without a time counts from when it was loaded, for texts.
-CREATE OR REPLACE TEMP TABLE last_signs AS
+-- Day of the last event in any row of a session. If a session has no time, its content is as old as its load.
+CREATE OR REPLACE TEMP TABLE last_events AS
 WITH
-    signs AS (
-        SELECT source, session_id, greatest(started_at, ended_at, day::TIMESTAMP) AS sign, false AS dayless FROM stored_sessions
+    events AS (
+        SELECT source, session_id, greatest(started_at, ended_at, day::TIMESTAMP) AS event_at, false AS dayless
+        FROM stored_sessions
         UNION ALL
         SELECT source, session_id, greatest(ts, ended_at, day::TIMESTAMP), day IS NULL FROM stored_turns
         UNION ALL
@@ -17,21 +19,21 @@ WITH
         GROUP BY ALL
     )
 SELECT
-    source, session_id, max(sign)::DATE AS day, bool_or(dayless) AS dayless,
+    source, session_id, max(event_at)::DATE AS day, bool_or(dayless) AS dayless,
     any_value(loaded) AS loaded, any_value(text_removed) AS text_removed
-FROM signs JOIN loads USING (source, session_id)
+FROM events JOIN loads USING (source, session_id)
 WHERE (source, session_id) IN (FROM candidates)
 GROUP BY source, session_id;
 
--- Calls without a day are counted together, so their sum cannot be kept without them: such a session stays.
+-- Calls and turns without a day share one sum, which must match their rows (verify.sql). So sessions with such rows stay.
 CREATE OR REPLACE TEMP TABLE leaving AS
-SELECT source, session_id FROM last_signs, limits WHERE day < facts_before AND NOT dayless;
+SELECT source, session_id FROM last_events, limits WHERE day < facts_before AND NOT dayless;
 
 CREATE OR REPLACE TEMP TABLE textless AS
-SELECT source, session_id FROM last_signs ANTI JOIN leaving USING (source, session_id), limits
+SELECT source, session_id FROM last_events ANTI JOIN leaving USING (source, session_id), limits
 WHERE coalesce(day, loaded) < text_before AND NOT text_removed;
 
--- A line that could not be read was written when the turn before it in the file was; without one, its file's load counts.
+-- An unreadable line is as old as the turn before it in the file. Without such a turn, it is as old as the load of its file.
 CREATE OR REPLACE TEMP TABLE old_rejects AS
 SELECT r.rowid AS row
 FROM rejects r

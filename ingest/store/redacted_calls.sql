@@ -1,4 +1,4 @@
--- The calls of the latest run whose arguments are redacted, and all calls, of each source that has some.
+-- Lists the sources for which the latest load redacted arguments, with the numbers of redacted calls and of all calls.
 
 SELECT coalesce(title, source) AS title, count(*) FILTER (args_source = 'redacted') AS redacted, count(*) AS calls
 FROM tool_calls LEFT JOIN (SELECT source, title FROM sources) USING (source)

@@ -1,4 +1,5 @@
--- After leaving_rows.sql: every row of the sessions in `leaving` (source, session_id) goes, but for findings.
+-- Run after leaving_rows.sql. Removes all rows of the sessions in `leaving` (source, session_id) except diagnostics, which
+-- remove_facts.sql or forget.sql removes.
 
 DELETE FROM rejects USING late_results l
 WHERE rejects.code = 'orphan_result' AND (l.source, l.session_id) IN (FROM leaving)

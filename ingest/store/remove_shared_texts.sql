@@ -1,5 +1,5 @@
--- After the sessions in `leaving` and `textless` (source, session_id): texts in the daily sums, and those that no turn or
--- call with its texts uses any more.
+-- Run after remove_texts.sql. Removes texts of the sessions in `leaving` and `textless` (source, session_id) from the daily
+-- sums. Also removes texts that no remaining turn or call with content uses.
 
 UPDATE task_trials SET task_text = NULL
 WHERE task_origin = 'first message' AND task_text IS NOT NULL
@@ -18,11 +18,11 @@ WHERE NOT EXISTS (
     FROM prompt_texts p WHERE p.prompt_id = prompts.prompt_id AND p.text_hash = prompts.text_hash
 );
 
-UPDATE prompts SET text = kept.text, text_hash = kept.text_hash
-FROM (SELECT DISTINCT ON (prompt_id) * FROM prompt_texts ORDER BY prompt_id, text_hash) kept
-WHERE kept.prompt_id = prompts.prompt_id AND prompts.text IS NULL;
+UPDATE prompts SET text = remaining.text, text_hash = remaining.text_hash
+FROM (SELECT DISTINCT ON (prompt_id) * FROM prompt_texts ORDER BY prompt_id, text_hash) remaining
+WHERE remaining.prompt_id = prompts.prompt_id AND prompts.text IS NULL;
 
--- The parser's own findings, and exit codes, say nothing of what was sent.
+-- Texts that begin with a diagnostic code, exit codes and "no reason logged" stay, because they quote no content.
 UPDATE signatures SET text = NULL
 WHERE text IS NOT NULL
     AND split_part(text, ':', 1) NOT IN (SELECT code FROM codes)

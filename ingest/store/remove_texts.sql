@@ -1,16 +1,18 @@
--- The sessions in `textless` (source, session_id) lose every text that a model, a person or a tool wrote. What was judged
--- and counted stays: codes, layers, lengths, names of tools, parameters, models and prompts. After remove_facts.sql.
+-- Run after remove_facts.sql. Removes the content of the sessions in `textless` (source, session_id), whether a model, a person
+-- or a tool wrote it. Results of checks stay: diagnostic codes, failure stages, lengths, and the names of tools, parameters,
+-- models and prompts.
 
 CREATE OR REPLACE TEMP TABLE textless_calls AS
 SELECT DISTINCT call_id, file_id FROM tool_calls SEMI JOIN textless USING (source, session_id);
 
--- Of a finding's text the code stays; behind it may stand what was sent. The reason of json_parse_error is one of a list.
+-- Keeps only the codes of a parse error, because its details may quote the arguments. The reason after json_parse_error stays,
+-- because it is one of a fixed list.
 CREATE OR REPLACE TEMP MACRO only_codes(found, known) AS nullif(array_to_string(list_filter(
     regexp_extract_all(found, '(?:^|; )(json_parse_error:[a-z_]+|[a-z_]+)', 1),
-    lambda one: list_contains(known, split_part(one, ':', 1))
+    lambda item: list_contains(known, split_part(item, ':', 1))
 ), '; '), '');
 
--- A key that is no plain name may be anything.
+-- Replaces the keys of a path that are not plain names, because such a key may be content.
 CREATE OR REPLACE TEMP MACRO plain_path(path) AS regexp_replace(path, '\["(?:[^"\\]|\\.)*"\]', '["removed"]', 'g');
 
 UPDATE tool_calls SET
@@ -34,6 +36,6 @@ UPDATE sessions SET text_removed = true WHERE (source, session_id) IN (FROM text
 
 UPDATE rejects SET snippet = '', reason = 'removed by callgauge retain' WHERE rowid IN (FROM old_rejects);
 
--- What is kept for reading on may hold the texts of any session of the log: it is read whole when it grows.
+-- The checkpoint of a log may contain content of any of its sessions. Without it, the log is read from its start when it grows.
 DELETE FROM unfinished
-WHERE file_id IN (SELECT file_id FROM sessions WHERE text_removed) OR file_id IN (FROM left_files);
+WHERE file_id IN (SELECT file_id FROM sessions WHERE text_removed) OR file_id IN (FROM leaving_files);

@@ -1,5 +1,6 @@
--- After touched.sql: every row of the files in `replaced` goes but for their late results, which take_back.sql needs; and
--- every other name of a file that is no more, or that is a file of its own by now. `reread` (old, new): files read again.
+-- Run after touched.sql and remove_repeated.sql. Removes all rows of the files in `replaced` (file_id), except late results:
+-- take_back.sql needs these rows and removes them. Also removes rows of `copies` if their file is gone, or if their path is now
+-- a file of its own. `reread` (old, new) lists files that were read again.
 
 DELETE FROM diagnostics WHERE file_id IN (FROM replaced);
 DELETE FROM tool_calls WHERE file_id IN (FROM replaced);
@@ -14,16 +15,19 @@ DELETE FROM file_members WHERE file_id IN (FROM replaced);
 DELETE FROM trial_runs WHERE file_id IN (FROM replaced);
 DELETE FROM trial_looks WHERE file_id IN (FROM replaced);
 
+-- `follows` must not name a removed file. It becomes the new id of a file that was read again, else the nearest earlier content
+-- that remains.
 UPDATE files SET follows = r.new FROM reread r WHERE files.follows = r.old;
-UPDATE files SET follows = kept.old
+UPDATE files SET follows = remaining.old
 FROM (
-    WITH RECURSIVE up (file_id, old) AS (
+    WITH RECURSIVE contents (file_id, old) AS (
         SELECT file_id, follows FROM files WHERE follows IN (FROM replaced)
         UNION
-        SELECT up.file_id, f.follows FROM up JOIN files f ON f.file_id = up.old WHERE up.old IN (FROM replaced)
+        SELECT contents.file_id, f.follows FROM contents JOIN files f ON f.file_id = contents.old
+        WHERE contents.old IN (FROM replaced)
     )
-    FROM up WHERE old IS NULL OR old NOT IN (FROM replaced)
-) kept
-WHERE files.file_id = kept.file_id;
+    FROM contents WHERE old IS NULL OR old NOT IN (FROM replaced)
+) remaining
+WHERE files.file_id = remaining.file_id;
 DELETE FROM files WHERE file_id IN (FROM replaced);
 DELETE FROM copies WHERE file_id NOT IN (SELECT file_id FROM files) OR path IN (SELECT path FROM files);

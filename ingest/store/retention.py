@@ -68,7 +68,7 @@ def find_old(building: GenerationBuilder, limits: StoreLimits, candidates: str) 
 
 def read_newest_day(building: GenerationBuilder) -> date | None:
     """Return the day of the newest event of `find_old`'s candidates, or None if no candidate has a time."""
-    (row,) = building.fetch_rows("SELECT max(day) AS day FROM last_signs")
+    (row,) = building.fetch_rows("SELECT max(day) AS day FROM last_events")
     day: date | None = row["day"]
     return day
 

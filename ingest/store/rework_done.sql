@@ -1,4 +1,4 @@
--- After all batches: the faults of the sessions whose calls were judged anew.
+-- Run after all batches. Updates the number of faults of the sessions whose calls were judged again.
 UPDATE sessions SET faults = counted.faults
 FROM (
     SELECT session_id, file_id, count(*) FILTER (fault_layer IS NOT NULL) AS faults

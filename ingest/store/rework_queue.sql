@@ -1,4 +1,5 @@
--- The turns in `wanted` (turn_id), in batches of about `$batch_bytes`; a call counts `$call_bytes` besides its texts.
+-- Divides the turns in `wanted` (turn_id) into batches of about `$batch_bytes` bytes. The size of a call is the length of its
+-- arguments and its result, plus `$call_bytes`.
 CREATE TEMP TABLE queue AS
 WITH sized AS (
     SELECT w.turn_id, min(c.rowid) AS first,

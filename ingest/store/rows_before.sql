@@ -1,4 +1,5 @@
--- After concerned.sql: the files that hold rows of the concerned sessions, and which rows earlier loads wrote.
+-- Run after concerned.sql. Lists the rows and files of the concerned sessions. `rows_before` lists the rows that earlier loads
+-- wrote.
 
 CREATE TEMP TABLE concerned_rows AS
 SELECT DISTINCT file_id, source, session_id FROM stored_sessions SEMI JOIN concerned_sessions USING (source, session_id);

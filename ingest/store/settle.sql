@@ -1,5 +1,5 @@
--- After take_back.sql: what is there several times of all that a load touched. Mostly nothing is, and copies.sql has
--- nothing to do.
+-- Run after adopt_parts.sql. Finds the touched calls, turns and sessions that have several rows or a row marked as duplicate.
+-- Usually there are none, and copies.sql is skipped.
 
 INSERT INTO copied_calls
 SELECT call_id FROM tool_calls SEMI JOIN concerned_files USING (file_id) WHERE call_id IN (FROM touched_calls)

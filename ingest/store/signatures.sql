@@ -1,19 +1,19 @@
--- What went wrong, without what is different each time: the calls in `unsigned_calls` that went wrong get the id
--- of a text in which paths, numbers, ids and quoted values are placeholders. No model is asked, and the same fault has
--- the same id in every night. Of a result the line speaks that says why: a traceback's last, else the first that names
--- an error; an exit code speaks only where no line does.
+-- Assigns an error signature to each failed call in `unsigned_calls`. A signature is an error text in which paths, numbers, ids
+-- and quoted values are placeholders. Rules make the text, not a model, so the same error always has the same id. The text is
+-- the line of the result that names the reason: the last line of a traceback, else the first line that names an error. An exit
+-- code counts only if no line names an error.
 
--- A message is kept to 500 characters; what made a program fail often stands behind them, in the result.
-CREATE OR REPLACE TEMP MACRO told(fault_layer, parse_error, harness_message, result_text) AS CASE
+-- A message is cut at 500 characters. The reason often comes later, so the result replaces a message of this length.
+CREATE OR REPLACE TEMP MACRO error_text(fault_layer, parse_error, harness_message, result_text) AS CASE
     WHEN fault_layer IN ('emission', 'syntax', 'schema') AND parse_error <> '' THEN parse_error
     WHEN length(harness_message) >= 500 THEN coalesce(nullif(result_text, ''), harness_message)
     ELSE coalesce(nullif(harness_message, ''), result_text, '')
 END;
 
--- trim() goes through all of a text, wherever its spaces are.
+-- Equals trim(text), but is faster: rtrim() reads the whole text, so it is used only if the text ends with a space.
 CREATE OR REPLACE TEMP MACRO trimmed(text) AS ltrim(if(ends_with(text, ' '), rtrim(text), text));
 
--- A result that is a JSON object says it in one of these, if anywhere.
+-- If a result is a JSON object, the reason is in one of these fields.
 CREATE OR REPLACE TEMP MACRO unwrapped(text) AS CASE
     WHEN text LIKE '{%' AND json_valid(text) THEN coalesce(
         nullif(text ->> '$.error.message', ''), nullif(text ->> '$.error', ''), nullif(text ->> '$.message', ''),
@@ -22,11 +22,11 @@ CREATE OR REPLACE TEMP MACRO unwrapped(text) AS CASE
     ELSE text
 END;
 
--- Both ends of a long text.
+-- The beginning and the end of a long text.
 CREATE OR REPLACE TEMP MACRO ends(text) AS
     if(length(text) > 4000, left(text, 2000) || chr(10) || right(text, 2000), text);
 
--- What harnesses, shells and test runners print around the reason: status lines, echoed commands, source code, rulers.
+-- Removes what agents, shells and test runners print around the reason: status lines, echoed commands, source code, separators.
 CREATE OR REPLACE TEMP MACRO without_frame(text) AS regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(
     text,
     '\x1b\[[0-9;]*[A-Za-z]', '', 'g'),
@@ -46,8 +46,9 @@ CREATE OR REPLACE TEMP MACRO http_status(line) AS coalesce(
     nullif(regexp_extract(line, '(?i)\b([45]\d\d) (?:client|server) error', 1), '')
 );
 
--- From the surest sign to the least. RE2 knows no look-behind, so each sign is a pattern of its own.
-CREATE OR REPLACE TEMP MACRO speaking(text) AS coalesce(
+-- The line that names the reason, from the most to the least reliable pattern. RE2 has no look-behind, so each kind of line has
+-- its own pattern.
+CREATE OR REPLACE TEMP MACRO reason_line(text) AS coalesce(
     regexp_extract_all(text, 'Traceback \(most recent call last\):[ \t]*\r?\n(?:[ \t].*\r?\n|\r?\n)*([A-Za-z].*)', 1)[-1],
     nullif(regexp_extract(text, '(?m)^(?:E {2,}|\s*[×✗✖✘] )(\S.*)$', 1), ''),
     nullif(regexp_extract(
@@ -67,8 +68,8 @@ CREATE OR REPLACE TEMP MACRO speaking(text) AS coalesce(
     nullif(regexp_extract(text, '(?im)^.*\b(?:errors?|\w+error|exception|fail(?:s|ed|ures?)?|must|missing|unknown)\b.*$'), '')
 );
 
--- Of several findings the distinct ones; the value that a list of values refuses, and the name of a tool that does not
--- exist, are different each time.
+-- The distinct diagnostics of a parse error. The value outside an enum and the name of an unknown tool become placeholders,
+-- because they differ from call to call.
 CREATE OR REPLACE TEMP MACRO distinct_findings(parse_error) AS array_to_string(list_sort(list_distinct(list_transform(
     regexp_extract_all(parse_error, '(?:^|; )([a-z_]+(?::(?:[^;]|;[^ ]|; [^a-z]|; [a-z_]+[^a-z_:;])*)?)', 1),
     lambda finding: regexp_replace(
@@ -77,7 +78,7 @@ CREATE OR REPLACE TEMP MACRO distinct_findings(parse_error) AS array_to_string(l
     )
 ))), '; ');
 
--- The patterns run in this order: a quoted path is a text, a list of texts a list.
+-- The order of the patterns matters: a quoted path becomes a text, and a list of texts becomes a list.
 CREATE OR REPLACE TEMP MACRO without_particulars(line) AS
     regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(
     regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(
@@ -97,53 +98,53 @@ CREATE OR REPLACE TEMP MACRO without_particulars(line) AS
         '([A-Za-z_])\d{2,}', '\1<n>', 'g'),
         '(^|[^A-Za-z\d])[-+]?\d+(?:[.,:]\d+)*', '\1<n>', 'g');
 
--- One error or several, whichever shell says it, with or without "Error:" before it: the same fault.
-CREATE OR REPLACE TEMP MACRO tidy(line) AS left(trim(regexp_replace(regexp_replace(regexp_replace(regexp_replace(
+-- Makes variants of an error equal: one or several errors, the prefixes of shells, and a leading "Error:".
+CREATE OR REPLACE TEMP MACRO without_variants(line) AS left(trim(regexp_replace(regexp_replace(regexp_replace(regexp_replace(
     line,
     '(<n> (?:\w+ )?)(error|warning|issue|problem|failure)(?:s|\(s\))?\b', '\1\2', 'g'),
     '^\s*(?:(?:ba|z)?sh: line <n>: |\(eval\):(?:\w+:)?<n>: ?|(?:ba|z)?sh:<n>: ?)', 'shell: ', 'g'),
     '(^\s*|: )(?:(?:Error|ERROR|error):\s+)+', '\1', 'g'),
     '\s+', ' ', 'g')), 200);
 
--- One step a query: a macro repeats its argument, and each of these is read several times. Rows stream through: a night of
--- long results does not fit into memory at once.
+-- A macro repeats its argument, and most values are used several times, so each step is a CTE of its own. Rows are streamed,
+-- because the long results of one load may not fit into memory.
 CREATE TEMP TABLE signed AS
 WITH
-    wrong AS (
+    failed_calls AS (
         SELECT
             row, fault_layer, signature_id AS old,
             coalesce(fault_layer IN ('emission', 'syntax', 'schema')
-                AND parse_error <> '' AND NOT starts_with(parse_error, 'refused_by_harness:'), false) AS ours,
-            told(fault_layer, parse_error, harness_message, ends(result_text)) AS said
+                AND parse_error <> '' AND NOT starts_with(parse_error, 'refused_by_harness:'), false) AS is_parse_error,
+            error_text(fault_layer, parse_error, harness_message, ends(result_text)) AS message
         FROM unsigned_calls WHERE fault_layer IS NOT NULL
     ),
-    opened AS (SELECT * EXCLUDE (said), trimmed(unwrapped(ltrim(said))) AS opened FROM wrong),
-    bared AS (SELECT *, without_frame(opened) AS bare, exit_code(opened) AS code FROM opened),
-    -- A parse error is one line already, and all of it speaks.
-    spoken AS (
+    content AS (SELECT * EXCLUDE (message), trimmed(unwrapped(ltrim(message))) AS content FROM failed_calls),
+    bare_texts AS (SELECT *, without_frame(content) AS bare, exit_code(content) AS code FROM content),
+    -- A parse error is already one line and is used whole.
+    reasons AS (
         SELECT
             *,
             CASE
-                WHEN ours THEN distinct_findings(opened)
-                WHEN starts_with(opened, 'refused_by_harness:') THEN opened
-                ELSE speaking(bare)
+                WHEN is_parse_error THEN distinct_findings(content)
+                WHEN starts_with(content, 'refused_by_harness:') THEN content
+                ELSE reason_line(bare)
             END AS line
-        FROM bared
+        FROM bare_texts
     ),
     lines AS (
         SELECT
             row, fault_layer, old, if(line IS NULL, code, NULL) AS code,
             coalesce(
-                line, nullif(regexp_extract(bare, '(?m)^.*[\pL\pN].*$'), ''), nullif(regexp_extract(opened, '(?m)^.*\S.*$'), '')
+                line, nullif(regexp_extract(bare, '(?m)^.*[\pL\pN].*$'), ''), nullif(regexp_extract(content, '(?m)^.*\S.*$'), '')
             ) AS line
-        FROM spoken
+        FROM reasons
     ),
     texts AS (
         SELECT
             row, fault_layer, old,
             coalesce(
                 'exit code ' || code,
-                nullif(tidy(without_particulars(line)) || coalesce(' · ' || http_status(line), ''), ''),
+                nullif(without_variants(without_particulars(line)) || coalesce(' · ' || http_status(line), ''), ''),
                 'no reason logged'
             ) AS text
         FROM lines
@@ -157,7 +158,7 @@ WHERE tool_calls.rowid = s.row AND s.old IS DISTINCT FROM s.signature_id;
 UPDATE tool_calls SET signature_id = NULL
 WHERE fault_layer IS NULL AND signature_id IS NOT NULL;
 
--- Texts that differ only by case are one; the first in the alphabet names it.
+-- Texts that differ only in case have the same signature. The alphabetically first one is stored.
 INSERT INTO signatures
 SELECT signature_id, fault_layer, min(text) FROM signed
 WHERE signature_id NOT IN (SELECT signature_id FROM signatures)

@@ -1,4 +1,5 @@
--- Turns in several rows, one of which has no beginning and one no end; so many to a batch.
+-- Finds turns that may be split over files: they have several rows, one without the turn's beginning and one without a recorded
+-- result. The parameter is the number of turns per batch.
 CREATE TEMP TABLE spread AS
 SELECT turn_id, (row_number() OVER (ORDER BY turn_id) // ?)::INTEGER AS batch FROM turns
 WHERE turn_id IN (FROM copied_turns UNION FROM late_turns)

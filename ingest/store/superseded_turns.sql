@@ -1,4 +1,5 @@
--- The last turn of one file will not go on when a later one of its session has begun in another.
+-- The open last turn of a session in one file cannot continue if a later turn begins in another file. It counts as failed, and
+-- `turn_parts` keeps the row as it was.
 CREATE TEMP TABLE superseded AS
 SELECT t.rowid AS row, t.turn_id FROM turns t
 WHERE NOT t.duplicate AND t.derived_reason = 'not_ended' AND t.derived_ok IS NULL

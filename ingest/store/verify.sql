@@ -1,9 +1,9 @@
--- Whatever this returns is wrong with the generation: (what, expected, found). Looks at the files in `verified_files`
--- (file_id) and the days in `verified_days` (day), see verify_all.sql; at calls and turns without a day in any case. Their sums
--- are those in `compared_calls` and `compared_turns`.
+-- Returns the wrong counts of a store file as (what, expected, found). Checks the files in `verified_files` (file_id), the days
+-- in `verified_days` (day), and all rows without a day. The sums to check are in `compared_calls` and `compared_turns`.
+-- verify_all.sql or verify_changes.sql makes these tables and views.
 
 WITH
-    held AS (
+    stored_counts AS (
         SELECT file_id, count(*) AS n, 'sessions' AS what FROM stored_sessions SEMI JOIN verified_files USING (file_id)
         GROUP BY file_id
         UNION ALL
@@ -13,7 +13,7 @@ WITH
         UNION ALL
         SELECT file_id, count(*), 'rejects' FROM rejects SEMI JOIN verified_files USING (file_id) GROUP BY file_id
     ),
-    recorded AS (
+    file_counts AS (
         SELECT file_id, unnest(['sessions', 'turns', 'calls', 'rejects']) AS what,
                unnest([sessions, turns, calls, rejects]) AS n
         FROM files SEMI JOIN verified_files USING (file_id)
@@ -37,9 +37,9 @@ WITH
         UNION ALL
         SELECT 'turns in daily_turns', 0, coalesce(sum(turns), 0) FROM compared_turns WHERE day IS NULL
     )
-SELECT what || ' of file ' || file_id, coalesce(recorded.n, 0), coalesce(held.n, 0)
-FROM recorded FULL JOIN held USING (file_id, what)
-WHERE coalesce(recorded.n, 0) <> coalesce(held.n, 0)
+SELECT what || ' of file ' || file_id, coalesce(file_counts.n, 0), coalesce(stored_counts.n, 0)
+FROM file_counts FULL JOIN stored_counts USING (file_id, what)
+WHERE coalesce(file_counts.n, 0) <> coalesce(stored_counts.n, 0)
 
 UNION ALL
 SELECT what, sum(expected)::BIGINT, sum(found)::BIGINT FROM counted_days

@@ -1,4 +1,5 @@
--- Before verify.sql: all files and days are looked at. Of days before `facts_before` facts may be gone whose sums stay.
+-- Run before verify.sql. Selects all files and days. Days before `facts_before` are left out, because their rows may be deleted
+-- while their sums stay.
 
 CREATE OR REPLACE TEMP TABLE verified_files AS
 SELECT file_id FROM files

@@ -122,7 +122,7 @@ def test_killed_at_every_write_the_next_load_completes_it(
         "checkpoint",
     } <= set(steps)
     assert "state" in steps
-    assert first or {"remove", "take over", "succession.sql", "retold.sql"} <= set(steps)
+    assert first or {"remove", "take over", "succession.sql", "remove_repeated.sql"} <= set(steps)
     assert {"sync", "name", "point", "switch", "switched"} <= set(steps)
     assert not THOROUGH or steps.count("batch") > 2, "the loads must be killed between batches, too"
     for kill in kills:

@@ -1,11 +1,12 @@
--- Daily sums of days whose facts are gone keep what they have. What they lack of this version is made of the nearest that they have.
--- Other days are summed up from their facts afterwards. Run after every migration: what is complete stays.
+-- Fills new columns and rates in the daily sums of days whose rows were deleted, from the nearest old columns. Other days are
+-- recomputed from their rows afterwards. Runs after every migration; columns that are already filled stay.
 
 UPDATE daily_calls SET mended = coerced + repaired, parse_errors = fault_syntax + fault_schema, schema_errors = fault_schema
 WHERE parse_errors IS NULL;
 UPDATE daily_turns SET success_known = recorded_known, succeeded = recorded_ok WHERE success_known IS NULL;
 
--- Turn success is what the log reported. Until version 9 a parse error covered what the log told of both stages.
+-- `turn_success` is taken from recorded_ok. `defined` is taken from parse_error: until version 9, that rate covered both the
+-- syntax and the schema stage, so k = n.
 INSERT INTO daily_rates BY NAME
 SELECT * REPLACE (
     if(rate = 'recorded_ok', 'turn_success', 'defined') AS rate,

@@ -1,5 +1,5 @@
--- From version 9: stages that could not be seen are not measured, and turn success is one rate. See old_sums.sql.
--- And alerts are decided by the load, and kept.
+-- From version 9. Stages that were not visible count as not measured, and turn success is one rate (old_sums.sql). The load
+-- decides the alerts and stores them.
 
 ALTER TABLE daily_calls ADD COLUMN mended BIGINT;
 ALTER TABLE daily_calls ADD COLUMN parse_errors BIGINT;

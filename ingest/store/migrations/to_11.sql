@@ -1,4 +1,4 @@
--- From version 10: calls and daily sums know the MCP server of their tool, and turns the list of tools that they were offered.
+-- From version 10. Calls and daily sums have the MCP server of the tool, and turns have the list of offered tools.
 
 ALTER TABLE tool_calls ADD COLUMN mcp_server VARCHAR;
 UPDATE tool_calls SET mcp_server = find_mcp_server(tool) WHERE starts_with(tool, 'mcp__');
@@ -17,7 +17,7 @@ ALTER TABLE turn_parts ADD COLUMN tool_list VARCHAR;
 
 CREATE TABLE tool_lists (tool_list VARCHAR, tool VARCHAR, mcp_server VARCHAR, bytes BIGINT);
 
--- These are told by logs alone: unknown until the files are loaded again.
+-- Only logs contain these values, so they are unknown until the files are loaded again.
 ALTER TABLE sessions ADD COLUMN project VARCHAR;
 ALTER TABLE sessions ADD COLUMN branch VARCHAR;
 ALTER TABLE sessions ADD COLUMN sub_agent VARCHAR;

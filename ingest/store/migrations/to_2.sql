@@ -1,6 +1,6 @@
--- From version 1. All rollups are made anew afterwards.
+-- From version 1. All daily sums are recomputed afterwards.
 
--- What it takes to judge stored calls again. What version 1 did not keep is told from what it kept, or unknown.
+-- Columns for judging stored calls again. Values that version 1 did not store are derived from stored values, or unknown.
 
 ALTER TABLE tool_calls ADD COLUMN tool_sent VARCHAR;
 ALTER TABLE tool_calls ADD COLUMN definition_origin VARCHAR;
@@ -20,7 +20,8 @@ UPDATE tool_calls SET
     refused_by_harness = CASE WHEN harness_verdict <> 'accepted' THEN harness_verdict END,
     syntax_told = CASE WHEN args_source <> 'raw' THEN syntax_seen ELSE 'none' END,
     schema_told = CASE WHEN result_status <> 'missing' AND schema_seen <> 'full' THEN schema_seen ELSE 'none' END,
-    -- Where an earlier layer went wrong, too, the status tells the layer: error is execution, denied is refused.
+    -- If an earlier stage failed as well, this stays NULL, and result_status gives the stage: error is execution, denied is
+    -- refused.
     result_fault_layer = CASE WHEN fault_layer IN ('tool_rejected', 'execution', 'refused') THEN fault_layer END;
 
 ALTER TABLE turns ADD COLUMN results_expected BOOLEAN;
@@ -34,11 +35,11 @@ UPDATE turns SET
         WHERE c.session_id = turns.session_id AND c.file_id = turns.file_id AND c.result_status <> 'missing'
     );
 
--- What was left out of a file for privacy.
+-- Content of a file that was left out for privacy.
 
 ALTER TABLE files ADD COLUMN privacy VARCHAR;
 
--- Every text of a prompt, and when each text and each definition was in force.
+-- All texts of each prompt, and the days on which each text and each definition was used.
 
 ALTER TABLE turns ADD COLUMN prompt_hash VARCHAR;
 
@@ -57,7 +58,7 @@ CREATE TABLE daily_definitions (
     calls BIGINT, first_ts TIMESTAMP, last_ts TIMESTAMP
 );
 
--- Facts that come late.
+-- Results and turn parts that are in another file.
 
 CREATE TABLE turn_parts AS FROM turns LIMIT 0;
 
@@ -82,19 +83,19 @@ CREATE TABLE copies (
     archive VARCHAR, archive_seen VARCHAR
 );
 
--- Large logs that grow are read on.
+-- Checkpoints, so that reading a large log that has grown resumes.
 
 CREATE TABLE unfinished (
     file_id INTEGER, byte_offset BIGINT, line BIGINT, prefix VARCHAR, made_by VARCHAR, open_turns VARCHAR, state BLOB
 );
 
--- Sessions that are to be forgotten.
+-- For `callgauge forget`.
 
 ALTER TABLE sessions ADD COLUMN user_name VARCHAR;
 ALTER TABLE files ADD COLUMN forgetful BOOLEAN;
 CREATE TABLE forgotten (session_hash VARCHAR, forgotten_at TIMESTAMP);
 
--- What comparisons ask for.
+-- For comparisons.
 
 ALTER TABLE sessions ADD COLUMN task VARCHAR;
 ALTER TABLE turns ADD COLUMN offered_tools INTEGER;

@@ -1,6 +1,6 @@
--- From version 2. All rollups are made anew afterwards.
+-- From version 2. All daily sums are recomputed afterwards.
 
--- What the model said in each step: of logs that are in by then it is not known.
+-- Text that the model wrote in each step. It is unknown for logs that were loaded earlier.
 
 CREATE TABLE step_texts (
     session_id VARCHAR, turn_id VARCHAR, turn INTEGER, step INTEGER, source VARCHAR,

@@ -1,6 +1,6 @@
--- From version 3. All rollups are made anew afterwards.
+-- From version 3. All daily sums are recomputed afterwards.
 
--- The spread of a rate is told from groups of sessions.
+-- The variance of a rate is estimated from groups of sessions.
 
 ALTER TABLE daily_rates DROP COLUMN kk;
 ALTER TABLE daily_rates DROP COLUMN kn;
@@ -21,7 +21,7 @@ ALTER TABLE daily_parallel ADD COLUMN session_group UTINYINT;
 ALTER TABLE daily_parameters ADD COLUMN group_ids UTINYINT[];
 ALTER TABLE daily_parameters ADD COLUMN group_calls UINTEGER[];
 
--- Tokens are told apart by what they cost: of calls that are in by then, only all input and all output is known.
+-- Tokens by kind of price. For calls that were loaded earlier, only total input and total output are known.
 
 ALTER TABLE turns ADD COLUMN counted_steps INTEGER;
 ALTER TABLE turns ADD COLUMN counted_input BIGINT;

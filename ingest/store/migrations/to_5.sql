@@ -1,4 +1,4 @@
--- From version 4: what a file held before its present content stays; names of models and files that are no logs.
+-- From version 4. The earlier contents of a file stay. Model names and files that are not logs are recorded.
 
 ALTER TABLE files ADD COLUMN foreign_kind VARCHAR;
 ALTER TABLE files ADD COLUMN refused_by VARCHAR;
@@ -6,7 +6,7 @@ ALTER TABLE files ADD COLUMN path_facts VARCHAR;
 
 ALTER TABLE sessions ADD COLUMN run VARCHAR;
 
--- The name in the log is kept beside the model that it is counted as.
+-- `model_name` is the name in the log, and `model` is the model that the name counts as.
 
 CREATE TABLE model_aliases (model_name VARCHAR, model VARCHAR, rule VARCHAR);
 

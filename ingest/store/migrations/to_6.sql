@@ -1,5 +1,6 @@
--- From version 5: the ids of calls and turns that have no key of their own end with a mark of what they are, behind the 16
--- digits that they were made of before, and that old links hold. Calls of a turn with a key of its own have their place in it.
+-- From version 5. Ids of calls and turns without a key of their own get a hash of the content after their 16 digits of the
+-- position. Old links contain only the 16 digits. If a turn has a key of its own, the positions of its calls are relative to the
+-- turn.
 
 CREATE TEMP TABLE marked_calls AS
 SELECT
@@ -11,14 +12,14 @@ WHERE call_id = call_place(source, session_id, turn, step, ordinal);
 
 UPDATE tool_calls SET call_id = m.new FROM marked_calls m WHERE tool_calls.rowid = m.row;
 
--- Of several calls of one id in a file, which was a mistake, the first keeps the findings.
+-- If several calls in a file have the same id, which was a bug, the first call keeps the diagnostics.
 CREATE TEMP TABLE renamed_calls AS
 SELECT old, file_id, arg_min(new, row) AS new FROM marked_calls GROUP BY old, file_id;
 
 UPDATE diagnostics SET call_id = r.new FROM renamed_calls r
 WHERE (diagnostics.call_id, diagnostics.file_id) = (r.old, r.file_id);
 
--- A chain begins in its own file, or in that of another part of its turn.
+-- A retry sequence begins in its own file, or in the file of another part of its turn.
 UPDATE tool_calls SET chain_id = r.new FROM renamed_calls r
 WHERE (tool_calls.chain_id, tool_calls.file_id) = (r.old, r.file_id);
 UPDATE tool_calls SET chain_id = r.new FROM (SELECT old, min(new) AS new FROM renamed_calls GROUP BY old) r
@@ -35,7 +36,8 @@ UPDATE turn_parts SET turn_id = m.new FROM marked_turns m
 WHERE (turn_parts.turn_id, turn_parts.file_id, turn_parts.line, turn_parts.byte_offset)
     = (m.old, m.file_id, m.line, m.byte_offset);
 
--- What stands in a turn belongs to the last one of its id that begins before it in its file; else to one of another file.
+-- Calls and step texts belong to the last turn of their turn_id that begins before them in the file, else to a turn in another
+-- file.
 CREATE TEMP TABLE renamed_turns AS
 SELECT old, file_id, new, line, lead(line, 1, 9223372036854775807) OVER (PARTITION BY old, file_id ORDER BY line, byte_offset) AS until
 FROM marked_turns;
@@ -50,7 +52,7 @@ UPDATE step_texts SET turn_id = f.new FROM first_turns f WHERE step_texts.turn_i
 UPDATE turns SET turn_id = f.new FROM first_turns f WHERE turns.turn_id = f.old;
 UPDATE turn_parts SET turn_id = f.new FROM first_turns f WHERE turn_parts.turn_id = f.old;
 
--- What counted as a copy only because of its id counts now.
+-- Rows that were duplicates only because of their id count now.
 
 UPDATE tool_calls SET duplicate = false
 FROM (SELECT arg_min(rowid, (file_id, line)) AS row FROM tool_calls GROUP BY call_id HAVING bool_and(duplicate)) lost
@@ -71,7 +73,7 @@ DROP TABLE marked_turns;
 DROP TABLE renamed_turns;
 DROP TABLE first_turns;
 
--- Sessions that are spread over files.
+-- Sessions in several files.
 
 CREATE TABLE file_members (file_id INTEGER, line BIGINT, byte_offset BIGINT, path VARCHAR);
 ALTER TABLE sessions ADD COLUMN arm VARCHAR;

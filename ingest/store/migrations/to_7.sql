@@ -1,4 +1,4 @@
--- From version 6: runs of trials. A session whose log names an arm is of one.
+-- From version 6. Trial runs. A session whose log names a variant is part of a trial run.
 
 ALTER TABLE sessions ADD COLUMN trial_run VARCHAR;
 ALTER TABLE turns ADD COLUMN trial_run VARCHAR;

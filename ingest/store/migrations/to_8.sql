@@ -1,4 +1,4 @@
--- From version 7: what `callgauge retain` removed, and from when on.
+-- From version 7. Removals by `callgauge retain`, and the days before which it removed data.
 
 ALTER TABLE store_info ADD COLUMN facts_before DATE;
 ALTER TABLE store_info ADD COLUMN text_before DATE;

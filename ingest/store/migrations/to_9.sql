@@ -1,11 +1,12 @@
--- From version 8: facts may stand in files beside the generation.
+-- From version 8. Rows may be in segment files next to the main file.
 
 CREATE TABLE segments (
     number INTEGER, name VARCHAR, size_bytes BIGINT, sessions BIGINT, turns BIGINT, calls BIGINT,
     first_day DATE, last_day DATE, has_deleted BOOLEAN, model_names VARCHAR[], month DATE, ids_by VARCHAR
 );
 
--- The arguments that are the same text as the raw ones are no longer kept twice. A column cannot become a generated one.
+-- Arguments that equal raw_arguments are no longer stored twice. DuckDB cannot change a column into a generated column, so the
+-- table is created again.
 ALTER TABLE tool_calls RENAME TO earlier_calls;
 
 CREATE TABLE tool_calls (
@@ -39,12 +40,12 @@ SELECT
 FROM earlier_calls;
 
 DROP TABLE earlier_calls;
--- Sums of whole microseconds are exact in any order, so that a load can add and take away.
+-- Sums of whole microseconds are exact in any order, so a load can add and subtract.
 ALTER TABLE daily_turns RENAME ms TO us;
 ALTER TABLE daily_turns ALTER us TYPE BIGINT USING coalesce(TRY_CAST(round(us * 1000) AS BIGINT), 0);
 ALTER TABLE daily_chains RENAME ms TO us;
 ALTER TABLE daily_chains ALTER us TYPE BIGINT USING coalesce(TRY_CAST(round(us * 1000) AS BIGINT), 0);
--- Of days whose facts are gone nothing tells the example's time but its day.
+-- If the rows of a day were deleted, the time of the example is unknown, except for its day.
 ALTER TABLE daily_errors ADD COLUMN example_ts TIMESTAMP;
 UPDATE daily_errors SET example_ts = coalesce(day, DATE '0001-01-01');
 ALTER TABLE daily_parameters ADD COLUMN example_ts TIMESTAMP;

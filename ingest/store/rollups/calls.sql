@@ -44,7 +44,7 @@ SELECT
     count(*) FILTER (result_status = 'missing') AS result_missing,
     count(*) FILTER (attempt > 1) AS retries,
     count(*) FILTER (retry_kind = 'identical') AS retries_identical,
-    -- A chain is counted where it began.
+    -- A retry sequence counts with its first call.
     count(*) FILTER (attempt = 1) AS chains,
     count(*) FILTER (attempt = 1 AND chain_outcome = 'recovered') AS chains_recovered,
     count(*) FILTER (attempt = 1 AND chain_outcome = 'abandoned') AS chains_abandoned

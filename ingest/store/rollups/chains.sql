@@ -1,4 +1,5 @@
--- Retry sequences by first failure, number of attempts (10 = ten or more) and end. A sequence counts on the day of its first call.
+-- Retry sequences by first failure, number of attempts (10 = ten or more) and end. A sequence counts on the day of its first
+-- call.
 -- - steps, tokens and us (microseconds): cost of the attempts after the first. If a step retries several sequences, its cost
 --   counts only for the first of its calls.
 -- - `first_…`: counts of first retries, so that one long sequence does not outweigh many. If the text of a call is missing, a
@@ -6,7 +7,7 @@
 -- - session_group: group of the session (ingest/store/session_group.sql), for intervals
 
 WITH
-    begun AS (
+    first_calls AS (
         SELECT
             is_before, chain_id, turn_id, day, source, provider, model, prompt_id, trial_run, arm, tool, mcp_server, fault_layer,
             chain_outcome AS ended,
@@ -14,7 +15,7 @@ WITH
         FROM calls_of_days
         WHERE attempt = 1 AND chain_id = call_id
     ),
-    retried AS (
+    retry_calls AS (
         SELECT
             is_before, chain_id, attempt, fault_layer, retry_kind, latency_us, model_latency_us,
             input_tokens + output_tokens AS tokens,
@@ -22,10 +23,10 @@ WITH
             input_tokens - cached - cache_write AS fresh, output_tokens,
             (row_number() OVER (PARTITION BY is_before, turn_id, step ORDER BY ordinal, call_id) = 1)::INTEGER AS is_first
         FROM counted_calls
-        SEMI JOIN begun USING (is_before, turn_id)
+        SEMI JOIN first_calls USING (is_before, turn_id)
         WHERE NOT duplicate AND attempt > 1
     ),
-    again AS (
+    retry_sums AS (
         SELECT
             is_before, chain_id, count(*) AS retries,
             count(*) FILTER (retry_kind = 'identical') AS identical,
@@ -42,7 +43,7 @@ WITH
             sum(is_first * output_tokens) FILTER (tokens IS NOT NULL) AS counted_output,
             sum(is_first * coalesce(model_latency_us, 0) + coalesce(latency_us, 0))
                 FILTER (model_latency_us IS NOT NULL OR latency_us IS NOT NULL) AS us
-        FROM retried
+        FROM retry_calls
         GROUP BY is_before, chain_id
     )
 SELECT
@@ -63,5 +64,5 @@ SELECT
     coalesce(sum(counted_cached), 0) AS counted_cached,
     coalesce(sum(counted_cache_write), 0) AS counted_cache_write,
     coalesce(sum(counted_output), 0) AS counted_output
-FROM begun LEFT JOIN again USING (is_before, chain_id)
+FROM first_calls LEFT JOIN retry_sums USING (is_before, chain_id)
 GROUP BY ALL

@@ -1,7 +1,7 @@
 -- Diagnostics by code.
 
 WITH
-    -- A transcript can hold a call twice; its findings are then in twice under the same call and file.
+    -- A transcript may contain a call twice. Its diagnostics are then stored twice with the same call and file.
     findings AS (
         SELECT DISTINCT is_before, call_id, file_id, position, code
         FROM counted_findings SEMI JOIN calls_of_days USING (is_before, call_id, file_id)

@@ -1,10 +1,10 @@
--- Diagnostics by parameter. The parameter `$.filters[2].name` is stored as `filters[].name`; `$` means all arguments. A call counts
--- once for each parameter and code; `example` is the newest call.
+-- Diagnostics by parameter. The parameter `$.filters[2].name` is stored as `filters[].name`; `$` means all arguments. A call
+-- counts once for each parameter and code; `example` is the newest call.
 -- - example_ts: time of the example, its day if the log has no time, 0001-01-01 without a day
 -- - group_calls: calls of each group of sessions in `group_ids`, as in daily_rates
 
 WITH
-    found AS (
+    call_parameters AS (
         SELECT DISTINCT
             c.is_before, c.day, c.source, c.provider, c.model, c.prompt_id, c.trial_run, c.arm, c.tool, c.mcp_server, c.definition_id,
             c.session_group, c.call_id, c.ts,
@@ -19,7 +19,7 @@ WITH
             max(severity) AS severity,
             count(DISTINCT call_id) AS calls,
             max({'ts': coalesce(ts, day, TIMESTAMP '0001-01-01'), 'call_id': call_id}) AS newest
-        FROM found
+        FROM call_parameters
         GROUP BY ALL
     ),
     cells AS (

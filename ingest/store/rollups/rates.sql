@@ -14,7 +14,8 @@ WITH
             fault_layer, outcome, attempt, chain_outcome, tools_offered,
             coalesce(syntax_seen = 'full', false) AS text_known,
             coalesce(syntax_seen <> 'none' OR fault_layer = 'syntax', false) AS syntax_known,
-            -- A schema error that only the log reports is not measured: of calls without an error nobody could tell.
+            -- Schema errors that only the log reports are not measured, because the log does not show which other calls were
+            -- valid.
             coalesce(schema_seen = 'full', false) AS schema_known,
             coalesce(result_status IN ('ok', 'error'), false) AS answered,
             outcome IN ('coerced', 'repaired', 'failed') AS flawed,
@@ -32,16 +33,16 @@ WITH
             session_group AS id, calls, retries, recorded_ok, derived_ok, coalesce(recorded_ok, derived_ok) AS succeeded
         FROM turns_of_days LEFT JOIN versions USING (is_before, source, session_id)
     ),
-    -- Once for all that a turn did, and once for each tool that it called.
+    -- One row per turn, and one row per turn and called tool.
     turns_and_tools AS (
         SELECT *, 'all' AS cut, NULL AS strategy, NULL AS tool, NULL AS mcp_server, NULL AS definition_id FROM observed_turns
         UNION ALL BY NAME
-        SELECT u.*, 'tool' AS cut, called.strategy, called.tool, called.mcp_server, called.definition_id
+        SELECT u.*, 'tool' AS cut, called_tools.strategy, called_tools.tool, called_tools.mcp_server, called_tools.definition_id
         FROM observed_turns u
         JOIN (
             SELECT DISTINCT is_before, turn_id, strategy, tool, mcp_server, definition_id FROM counted_calls
             SEMI JOIN observed_turns USING (is_before, turn_id) WHERE NOT duplicate
-        ) called USING (is_before, turn_id)
+        ) called_tools USING (is_before, turn_id)
     ),
     calls_of_sessions AS (
         SELECT
@@ -103,7 +104,7 @@ WITH
         GROUP BY is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server,
             definition_id, cut, id, session_id
     ),
-    -- `…_sessions`: the sessions in which there is such a call.
+    -- `…_sessions`: number of sessions with such a call or turn.
     calls_of_groups AS (
         SELECT
             is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id, cut, id,
@@ -130,7 +131,7 @@ WITH
         FROM turns_of_sessions
         GROUP BY ALL
     ),
-    -- The groups of a cell as one list, by id: it is the first field of each.
+    -- The groups of a cell as a list, sorted by id, which is the first field of each group.
     calls_of_cells AS (
         SELECT
             is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id, cut,
@@ -149,7 +150,7 @@ WITH
         FROM turns_of_groups
         GROUP BY ALL
     ),
-    apart AS (
+    rates_of_cells AS (
         SELECT
             is_before, day, source, provider, model, prompt_id, trial_run, arm, harness_version, strategy, tool, mcp_server, definition_id, cut,
             unnest([
@@ -204,12 +205,12 @@ WITH
             ], recursive := true)
         FROM turns_of_cells
     ),
-    named AS (
+    named_rates AS (
         SELECT
             * REPLACE (
                 groups::STRUCT(id UTINYINT, total UINTEGER, n UINTEGER, sessions UINTEGER, k UINTEGER)[] AS groups
             )
-        FROM apart
+        FROM rates_of_cells
     )
 SELECT
     * EXCLUDE (groups),
@@ -220,5 +221,5 @@ SELECT
     [g.id for g in groups if g.n > 0] AS group_ids,
     [g.k for g in groups if g.n > 0] AS group_k,
     [g.n for g in groups if g.n > 0] AS group_n
-FROM named
+FROM named_rates
 WHERE list_sum([g.total for g in groups]) > 0

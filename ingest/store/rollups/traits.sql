@@ -16,11 +16,11 @@ WITH
         SELECT
             * EXCLUDE (bytes, chars, arguments_depth, turn, offered_tools),
             unnest([
-                -- Powers of two from 16 bytes to 64 kB. greatest() and least() pass over NULL.
+                -- Powers of two from 16 bytes to 64 kB. greatest() and least() ignore NULL, so NULL needs a condition.
                 {'trait': 'length', 'class': CASE
                     WHEN bytes IS NOT NULL THEN greatest(4, least(16, floor(log2(greatest(bytes, 1)))))::INTEGER END},
                 {'trait': 'depth', 'class': CASE WHEN arguments_depth IS NOT NULL THEN least(arguments_depth, 6) END},
-                -- More bytes than characters: 0, up to 1 %, 10 %, 50 %, more; a Chinese text has 200 %.
+                -- More bytes than characters: 0, up to 1 %, 10 %, 50 %, more. Chinese text has 200 %.
                 {'trait': 'non_ascii', 'class': CASE
                     WHEN bytes IS NULL THEN NULL WHEN bytes = chars THEN 0 WHEN bytes <= 1.01 * chars THEN 1
                     WHEN bytes <= 1.1 * chars THEN 2 WHEN bytes <= 1.5 * chars THEN 3 ELSE 4 END},

@@ -5,12 +5,12 @@
 -- - tokens, cost (USD, from the log): NULL if a turn lacks them
 
 WITH
-    told AS (
+    session_tasks AS (
         SELECT source, session_id, min(task) AS task, min(repeat_no) AS repeat_no
         FROM counted_sessions SEMI JOIN tried_sessions USING (source, session_id)
         WHERE NOT is_before AND NOT duplicate GROUP BY ALL
     ),
-    tried AS (
+    trial_turns AS (
         SELECT
             source, session_id, min(day) AS day, arg_min(provider, turn) AS provider, arg_min(model, turn) AS model,
             arg_min(prompt_id, turn) AS prompt_id, any_value(trial_run) AS trial_run, any_value(arm) AS arm,
@@ -24,7 +24,7 @@ WITH
         WHERE NOT is_before AND NOT duplicate
         GROUP BY source, session_id
     ),
-    judged AS (
+    call_counts AS (
         SELECT
             source, session_id,
             count(*) FILTER (
@@ -48,8 +48,8 @@ SELECT
     recorded_ok, derived_ok, turns, calls, coalesce(parse_k, 0) AS parse_k, coalesce(parse_n, 0) AS parse_n,
     coalesce(mended_k, 0) AS mended_k, coalesce(mended_n, 0) AS mended_n, coalesce(misses, 0) AS misses,
     tokens, cost, repeat_no
-FROM tried
-LEFT JOIN told USING (source, session_id)
-LEFT JOIN judged USING (source, session_id)
--- A score file of BFCL names the entries that failed only: as trials they would all have failed.
+FROM trial_turns
+LEFT JOIN session_tasks USING (source, session_id)
+LEFT JOIN call_counts USING (source, session_id)
+-- A BFCL score file lists only the failed entries, so all of its trials would count as failed.
 WHERE (task IS NOT NULL OR asked_length BETWEEN 40 AND 2000) AND source <> 'bfcl_score'

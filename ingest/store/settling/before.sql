@@ -1,4 +1,5 @@
--- What the sums need of the rows in `kept_rows` (file_id, source, session_id), before anything of them is changed.
+-- Saves the columns that the sums need of the rows in `kept_rows` (file_id, source, session_id), before a load changes these
+-- rows.
 
 INSERT INTO sessions_before BY NAME
 SELECT * EXCLUDE (task, repeat_no)

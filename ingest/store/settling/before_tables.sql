@@ -1,4 +1,4 @@
--- Before before.sql: the tables that it fills.
+-- Makes the empty tables that before.sql fills.
 
 CREATE TEMP TABLE IF NOT EXISTS sessions_before AS
 SELECT * EXCLUDE (task, repeat_no) FROM summed_sessions('sessions') LIMIT 0;

@@ -1,4 +1,4 @@
--- The days in `touched_days`, in batches of at most so many calls.
+-- Divides the days in `touched_days` into batches. The parameter is the approximate number of calls per batch.
 CREATE OR REPLACE TEMP TABLE all_days AS
 SELECT day, (sum(calls) OVER (ORDER BY day ROWS UNBOUNDED PRECEDING) // ?)::INTEGER AS batch
 FROM (

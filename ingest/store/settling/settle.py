@@ -21,7 +21,7 @@ _FOLLOWING = "files WHERE follows IS NOT NULL AND run_id = {run_id:d}"
 _OF_TRIALS = "sessions SEMI JOIN touched_sessions USING (source, session_id) WHERE trial_run IS NOT NULL"
 # Planning a statement takes 1 to 5 ms even without rows, so scripts without input are skipped.
 _SCRIPTS: tuple[tuple[str, Sequence[str]], ...] = (
-    ("retold.sql", ("retold_sessions", "retold_turns", "removed_contents")),
+    ("remove_repeated.sql", ("repeated_sessions", "repeated_turns", "removed_contents")),
     ("replaced.sql", ("replaced", "copies")),
     ("take_back.sql", _LATE),
     ("adopt_parts.sql", ("turns WHERE NOT begun",)),

@@ -1,12 +1,12 @@
--- What the daily sums need of facts, without their texts; `facts` names the table or view to read them from. Times are in
--- whole microseconds, so that sums of them are exact in any order; none is longer than 10^10 milliseconds (115 days).
+-- Macros for the columns that the daily sums need, without content. `facts` is the name of the table or view to read. Times are
+-- whole microseconds, so that sums are exact in any order. Times from 10^10 milliseconds (115 days) become NULL.
 
 CREATE TEMP MACRO IF NOT EXISTS microseconds(ms) AS if(abs(ms) < 1e10, round(ms * 1000)::BIGINT, NULL);
 
 CREATE TEMP MACRO IF NOT EXISTS summed_sessions(facts) AS TABLE
 SELECT file_id, source, session_id, harness_version, task, repeat_no, duplicate FROM query_table(facts);
 
--- asked, asked_text, asked_length: of the user's message, never the whole: those of 100,000 sessions take 200 MB.
+-- asked, asked_text and asked_length describe the user's message. The whole message would take 200 MB for 100,000 sessions.
 CREATE TEMP MACRO IF NOT EXISTS summed_turns(facts) AS TABLE
 SELECT
     file_id, source, session_id, turn_id, turn, ts, day, provider, model, prompt_id, prompt_hash, trial_run, arm,
