@@ -39,13 +39,13 @@ _SESSION_IDS = "SELECT DISTINCT session_id AS id FROM leaving"
 _CALL_IDS = (
     "SELECT DISTINCT call_id AS id FROM stored_tool_calls SEMI JOIN leaving USING (source, session_id)"
 )
-_LAST_SIGN = "max(coalesce(ended_at, started_at))"
+_SESSION_END = "max(coalesce(ended_at, started_at))"
 # The daily sums keep a row for each session with a task, even after the session's own rows were removed.
 _BY_ID = """
     SELECT DISTINCT source, session_id FROM (FROM (SELECT source, session_id FROM stored_sessions)
     UNION SELECT source, session_id FROM stored_task_trials)
     WHERE session_id IN (SELECT unnest(?::VARCHAR[]))"""
-_BEFORE = f"SELECT source, session_id FROM stored_sessions GROUP BY ALL HAVING {_LAST_SIGN} < ?::DATE"  # noqa: S608
+_BEFORE = f"SELECT source, session_id FROM stored_sessions GROUP BY ALL HAVING {_SESSION_END} < ?::DATE"  # noqa: S608
 _OF_USER = "SELECT DISTINCT source, session_id FROM stored_sessions WHERE user_name = ?"
 
 
